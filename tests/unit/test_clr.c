@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "gc/layouts/gc_vars.h"
 #include "runtime/coreclr/modules/module.h"
-#include "runtime/coreclr/threads/thread_state.h"
-#include "runtime/type.h"
+#include "runtime/coreclr/types/method_table.h"
+#include "runtime/thread_state.h"
 #include "support/assert_more.h"
 #include "support/fake_descriptor.h"
 #include "support/fake_export.h"
@@ -629,14 +629,14 @@ TEST(loader_object)
 	fake_poke_u64(memory, object + 8, scout);
 	fake_poke_u64(memory, scout + 8, loader);
 	const struct runtime *runtime = fake_runtime(fake);
-	ASSERT_UINT(runtime_loader_object(runtime, loader), object);
+	ASSERT_UINT(coreclr_loader_object(runtime, loader), object);
 	/* Another build has it elsewhere. */
 	fake_poke_u64(memory, loader + 752, 0);
 	fake_poke_u64(memory, loader + 800, handle);
-	ASSERT_UINT(runtime_loader_object(runtime, loader), object);
+	ASSERT_UINT(coreclr_loader_object(runtime, loader), object);
 	fake_poke_u64(memory, scout + 8, loader + 8);
-	ASSERT_UINT(runtime_loader_object(runtime, loader), 0);
-	ASSERT_UINT(runtime_loader_object(runtime, 0x10), 0);
+	ASSERT_UINT(coreclr_loader_object(runtime, loader), 0);
+	ASSERT_UINT(coreclr_loader_object(runtime, 0x10), 0);
 	fake_clr_destroy(fake);
 }
 

@@ -6,7 +6,7 @@
 #include "runtime/coreclr/layouts/amd64.h"
 #include "runtime/coreclr/layouts/exinfo.h"
 #include "runtime/coreclr/layouts/gc_frames.h"
-#include "runtime/coreclr/threads/thread_state.h"
+#include "runtime/thread_state.h"
 #include "support/assert_more.h"
 #include "support/fake_memory.h"
 #include "support/suite.h"

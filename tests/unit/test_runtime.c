@@ -62,12 +62,18 @@ static bool code_at(struct runtime *runtime, uint64_t code, struct code_info *re
 	return coreclr_ops.code_at(runtime, code, ret);
 }
 
+static enum hd_status read_threads(struct runtime *runtime, struct hd_error *err)
+{
+	return coreclr_ops.threads(runtime, err);
+}
+
 static const struct stack_ops no_stack = { .frames = NULL };
 
 static const struct runtime_ops made_up = {
 	.name = "MadeUp",
 	.open = open_made_up,
 	.close = close_made_up,
+	.threads = read_threads,
 	.describe_type = describe_type,
 	.type_name = name_type,
 	.code_at = code_at,

@@ -2,7 +2,7 @@
 /* Threads that were woken, and have not run since. */
 #include "hangs/verdicts.h"
 #include "hangs/wait_parts.h"
-#include "runtime/coreclr/threads/thread_state.h"
+#include "runtime/thread_state.h"
 #include "support/assert_more.h"
 #include "support/fake_tasks.h"
 #include "support/suite.h"

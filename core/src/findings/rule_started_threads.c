@@ -5,7 +5,7 @@
 #include "inspect/async_name.h"
 #include "native/memory_share.h"
 #include "roots/root_set.h"
-#include "runtime/coreclr/threads/thread_state.h"
+#include "runtime/thread_state.h"
 #include "util/text.h"
 
 #define THREADS_MIN 100u

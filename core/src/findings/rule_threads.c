@@ -6,7 +6,7 @@
 #include "findings/counted.h"
 #include "findings/rule.h"
 #include "gc/heap.h"
-#include "runtime/coreclr/threads/thread_state.h"
+#include "runtime/thread_state.h"
 #include "util/alloc.h"
 
 #define LARGE_MIN   4096u /* bytes of an object that no root refers to, but several together hold */

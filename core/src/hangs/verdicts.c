@@ -5,7 +5,7 @@
 #include "gc/finalizer.h"
 #include "hangs/wait_ended.h"
 #include "hangs/wait_process.h"
-#include "runtime/coreclr/threads/thread_state.h"
+#include "runtime/thread_state.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/job.h"

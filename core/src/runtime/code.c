@@ -2,8 +2,11 @@
 /* The code of a runtime by its address, and a cache of it: stacks are full of the same few addresses. */
 #include "runtime/code.h"
 
+#include <inttypes.h>
+
 #include "runtime/runtime_base.h"
 #include "util/alloc.h"
+#include "util/text.h"
 
 /* The result of an earlier look-up. */
 struct code_recent {
@@ -76,4 +79,26 @@ bool runtime_code_at(struct runtime *runtime, uint64_t code, struct code_info *r
 		return false;
 	*ret = info;
 	return true;
+}
+
+bool runtime_method_name(struct runtime *runtime, uint64_t method_desc, char *buf, size_t size,
+			 uint32_t *ret_token)
+{
+	return runtime->ops->method_name &&
+	       runtime->ops->method_name(runtime, method_desc, buf, size, ret_token);
+}
+
+/* Longer names of methods are cut. */
+#define METHOD_NAME_SIZE 1024u
+
+void runtime_method_signature(struct runtime *runtime, uint64_t method_desc, struct text *text)
+{
+	char name[METHOD_NAME_SIZE];
+	if (runtime->ops->method_signature) {
+		runtime->ops->method_signature(runtime, method_desc, text);
+	} else if (runtime_method_name(runtime, method_desc, name, sizeof(name), NULL)) {
+		text_puts(text, name);
+	} else {
+		text_printf(text, "<unknown method %" PRIx64 ">", method_desc);
+	}
 }

@@ -49,3 +49,10 @@ void runtime_code_fail(struct runtime *runtime);
 /** Free what runtime_code_at() has kept (runtime_destroy() does). */
 struct code_cache;
 void code_cache_destroy(struct code_cache *cache);
+
+/**
+ * Append the name of a method as SOS's clrstack prints it, "Ns.Type.Method(Int32, T)".  A method
+ * without a name becomes <unknown method 7f..>, never "".
+ */
+struct text;
+void runtime_method_signature(struct runtime *runtime, uint64_t method_desc, struct text *text);

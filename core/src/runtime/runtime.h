@@ -127,13 +127,6 @@ const struct runtime_thread *runtime_thread_by_id(const struct runtime *runtime,
  */
 const struct runtime_thread *runtime_thread_by_os_id(const struct runtime *runtime, uint64_t os_id);
 
-/**
- * The managed LoaderAllocator object of @p loader_allocator (the runtime's own LoaderAllocator), or
- * 0: it is not collectible, or it was unloaded.  If the handle to it is not at the known offset, it
- * is searched for.  May be called by several threads at once.
- */
-uint64_t runtime_loader_object(const struct runtime *runtime, uint64_t loader_allocator);
-
 /** The contents of the header word in front of an object (syncblk.h). */
 struct sync_info {
 	uint32_t word;

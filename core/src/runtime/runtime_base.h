@@ -50,5 +50,7 @@ struct runtime {
 	struct code_cache *code;          /**< see runtime/code.h; NULL until the first look-up */
 };
 
+/** Make it possible to look for a thread by its ids; runtime_open() does. */
+HD_NODISCARD enum hd_status runtime_threads_sort(struct runtime *runtime, struct hd_error *err);
 /** Free what every runtime has; the runtime itself, and what only it has, is for runtime_ops.close. */
 void runtime_base_deinit(struct runtime *runtime);

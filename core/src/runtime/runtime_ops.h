@@ -9,7 +9,9 @@
 
 struct code_info;
 struct field_list;
+struct module;
 struct stack_ops;
+struct static_slots;
 struct text;
 struct type;
 
@@ -20,11 +22,18 @@ enum runtime_capability {
 	RUNTIME_LOADER = 1u << 2,   /**< loader heaps, and code that the JIT has made */
 };
 
+/** A table of {sync block, object}, whose entries are counted from 1 on. */
+struct sync_table {
+	uint64_t address; /**< 0: not known */
+	uint64_t count;   /**< index of its first entry that was never used; 0: not known */
+};
+
+/** The functions of a runtime.  NULL: it has nothing of that kind, or that is not known. */
 struct runtime_ops {
 	const char *name;      /**< as messages write it */
 	uint32_t capabilities; /**< bits of enum runtime_capability */
 	/**
-	 * Find it in @p target, and read its threads and the variables of its GC.
+	 * Find it in @p target, and read the variables of its GC.
 	 *
 	 * @param[out] ret untouched on failure; its ops are these
 	 * @retval HD_OK
@@ -36,6 +45,8 @@ struct runtime_ops {
 	enum hd_status (*open)(struct target *target, struct job *job, struct runtime **ret,
 			       struct hd_error *err);
 	void (*close)(struct runtime *runtime);
+	/** Read its threads into runtime->threads, in any order.  @retval HD_ERR_NOMEM */
+	enum hd_status (*threads)(struct runtime *runtime, struct hd_error *err);
 	/**
 	 * Fill all of @p ret but its GCDesc, which all runtimes with this GC have alike.  Called once
 	 * for each address, by several threads.  @return false: there is no MethodTable
@@ -44,11 +55,27 @@ struct runtime_ops {
 			      struct type *ret);
 	/** Append the name of the type with that MethodTable; called once for each. */
 	void (*type_name)(struct runtime *runtime, uint64_t method_table, struct text *text);
-	/** See field_list_read(); NULL: it does not keep the fields of types. */
+	/** See field_list_read(). */
 	enum hd_status (*fields)(struct runtime *runtime, const struct type *type,
 				 struct field_list *ret, struct hd_error *err);
-	/** See runtime_code_at(). */
+	/**
+	 * See runtime_function_at(), which keeps the answer.  If memory is exhausted, it calls
+	 * runtime_code_fail().
+	 */
 	bool (*code_at)(struct runtime *runtime, uint64_t code, struct code_info *ret);
+	/** See runtime_method_name(). */
+	bool (*method_name)(struct runtime *runtime, uint64_t method_desc, char *buf, size_t size,
+			    uint32_t *ret_token);
+	/** See runtime_method_signature(); NULL: the name is all that there is. */
+	void (*method_signature)(struct runtime *runtime, uint64_t method_desc, struct text *text);
+	/** The table of sync blocks. */
+	struct sync_table (*sync_table)(const struct runtime *runtime);
+	/** See static_slots_read(). */
+	enum hd_status (*statics)(struct runtime *runtime, struct job *job,
+				  struct static_slots *ret, struct hd_error *err);
+	/** See module_list(). */
+	enum hd_status (*modules)(struct runtime *runtime, struct module *const **ret,
+				  size_t *ret_count, struct hd_error *err);
 	const struct stack_ops *stack;
 };
 

@@ -16,6 +16,16 @@ void runtime_set_made_up(const struct runtime_ops *ops)
 	runtimes[0] = ops;
 }
 
+/* What every runtime has. */
+static enum hd_status read_base(struct runtime *runtime, struct hd_error *err)
+{
+	runtime->threads.pending = -1;
+	if (runtime->ops->threads)
+		TRY(runtime->ops->threads(runtime, err));
+	TRY(runtime_threads_sort(runtime, err));
+	return runtime_type_table_create(&runtime->types, err);
+}
+
 /* The message of the last one is told: CoreCLR says what it looked for. */
 enum hd_status runtime_open(struct target *target, struct job *job, struct runtime **ret,
 			    struct hd_error *err)
@@ -26,14 +36,14 @@ enum hd_status runtime_open(struct target *target, struct job *job, struct runti
 		if (runtimes[i])
 			status = runtimes[i]->open(target, job, &runtime, err);
 	}
-	if (status == HD_OK) {
-		status = runtime_type_table_create(&runtime->types, err);
-		if (status != HD_OK)
-			runtime_destroy(runtime);
+	TRY(status);
+	status = read_base(runtime, err);
+	if (status != HD_OK) {
+		runtime_destroy(runtime);
+		return status;
 	}
-	if (status == HD_OK)
-		*ret = runtime;
-	return status;
+	*ret = runtime;
+	return HD_OK;
 }
 
 void runtime_base_deinit(struct runtime *runtime)

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/coreclr/threads/thread_state.h"
 #include "runtime/runtime_ops.h"
+#include "runtime/thread_state.h"
 #include "stack/walker.h"
 #include "util/alloc.h"
 

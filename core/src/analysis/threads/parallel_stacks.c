@@ -2,7 +2,7 @@
 #include "analysis/threads/parallel_stacks.h"
 
 #include "runtime/coreclr/code/method.h"
-#include "runtime/coreclr/threads/thread_state.h"
+#include "runtime/thread_state.h"
 #include "util/alloc.h"
 #include "util/job.h"
 #include "util/sort.h"

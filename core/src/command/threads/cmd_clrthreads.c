@@ -6,7 +6,7 @@
 #include "command/threads/thread_choice.h"
 #include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/threads/in_flight.h"
-#include "runtime/coreclr/threads/thread_state.h"
+#include "runtime/thread_state.h"
 #include "targets/target.h"
 
 #define CLRTHREADS_OPTIONS(X)                                                                     \

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "command/table.h"
-#include "runtime/coreclr/threads/thread_state.h"
+#include "runtime/thread_state.h"
 
 #define STATE_LIST(X)                                                 \
 	X(STATE_VALUE, "value", NULL, KIND_ADDRESS, 0, 0, "the bits") \

@@ -55,8 +55,3 @@ uint64_t coreclr_system_domain(const struct runtime *runtime)
 {
 	return coreclr_of(runtime)->globals.system_domain;
 }
-
-bool runtime_has_sync_table(const struct runtime *runtime)
-{
-	return coreclr_of(runtime)->globals.sync_table != 0;
-}

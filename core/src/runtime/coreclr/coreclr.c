@@ -5,8 +5,6 @@
 #include "runtime/coreclr/find.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/modules/module.h"
-#include "runtime/coreclr/threads/thread.h"
-#include "runtime/coreclr/types/field.h"
 #include "runtime/coreclr/types/method_table.h"
 #include "runtime/coreclr/types/type_lookup.h"
 #include "runtime/coreclr/types/type_name.h"
@@ -163,7 +161,6 @@ static enum hd_status read_runtime(struct runtime *runtime, const struct descrip
 	coreclr_read_globals(runtime, descriptor, gc_index);
 	if (runtime->gc.structures_invalid != 0)
 		report_gc(runtime);
-	TRY(thread_list_read(runtime, err));
 	return module_table_create(runtime, &coreclr_of(runtime)->modules, err);
 }
 
@@ -220,7 +217,7 @@ static uint64_t loader_object_at(const struct runtime *runtime, uint64_t loader,
 	return object;
 }
 
-uint64_t runtime_loader_object(const struct runtime *runtime, uint64_t loader_allocator)
+uint64_t coreclr_loader_object(const struct runtime *runtime, uint64_t loader_allocator)
 {
 	if (layout_has(&coreclr_of(runtime)->layout, L_LOADER_EXPOSED)) {
 		uint64_t object = loader_object_at(runtime, loader_allocator,
@@ -235,15 +232,3 @@ uint64_t runtime_loader_object(const struct runtime *runtime, uint64_t loader_al
 	}
 	return 0;
 }
-
-const struct runtime_ops coreclr_ops = {
-	.name = "CoreCLR",
-	.capabilities = RUNTIME_METADATA | RUNTIME_MODULES | RUNTIME_LOADER,
-	.open = coreclr_open,
-	.close = coreclr_close,
-	.describe_type = coreclr_describe_type,
-	.type_name = type_handle_name,
-	.fields = coreclr_fields,
-	.code_at = coreclr_code_at,
-	.stack = &coreclr_stack_ops,
-};

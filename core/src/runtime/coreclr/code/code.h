@@ -46,9 +46,6 @@ bool coreclr_clauses_tell_filter(const struct runtime *runtime, const struct cod
 bool coreclr_r2r_section(const struct runtime *runtime, uint64_t header, uint32_t type,
 			 uint32_t *ret_rva, uint32_t *ret_size);
 
-/**
- * Append the name of a method as SOS's clrstack prints it, "Ns.Type.Method(Int32, T)".  A method
- * without a name becomes <unknown method 7f..>, never "".
- */
+/** runtime_ops.method_signature of CoreCLR. */
 struct text;
-void runtime_method_signature(struct runtime *runtime, uint64_t method_desc, struct text *text);
+void coreclr_method_signature(struct runtime *runtime, uint64_t method_desc, struct text *text);

@@ -121,7 +121,7 @@ const char *method_owner_name(struct runtime *runtime, const struct method *meth
 	return owner;
 }
 
-bool runtime_method_name(struct runtime *runtime, uint64_t method_desc, char *buf, size_t size,
+bool coreclr_method_name(struct runtime *runtime, uint64_t method_desc, char *buf, size_t size,
 			 uint32_t *ret_token)
 {
 	struct method method;

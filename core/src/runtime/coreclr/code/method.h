@@ -30,6 +30,10 @@ struct method {
 /** Read the MethodDesc at @p address; false when there is none. */
 bool method_read(struct runtime *runtime, uint64_t address, struct method *ret);
 
+/** runtime_ops.method_name of CoreCLR. */
+bool coreclr_method_name(struct runtime *runtime, uint64_t method_desc, char *buf, size_t size,
+			 uint32_t *ret_token);
+
 /** Name of its type; "DynamicClass" or "ILStubClass" for methods without one.  Borrowed. */
 const char *method_owner_name(struct runtime *runtime, const struct method *method,
 			      size_t *ret_size);

@@ -380,7 +380,7 @@ void method_type_name(struct runtime *runtime, const struct method *method, cons
 	append_full(&printer, begin, size, text);
 }
 
-void runtime_method_signature(struct runtime *runtime, uint64_t method_desc, struct text *text)
+void coreclr_method_signature(struct runtime *runtime, uint64_t method_desc, struct text *text)
 {
 	struct method method;
 	struct printer printer = { .runtime = runtime, .method = &method, .text = text };

@@ -322,6 +322,15 @@ static enum hd_status read_assembly_list(struct runtime *runtime, struct hd_erro
 enum hd_status module_list(struct runtime *runtime, struct module *const **ret, size_t *ret_count,
 			   struct hd_error *err)
 {
+	if (runtime->ops->modules)
+		return runtime->ops->modules(runtime, ret, ret_count, err);
+	return fail(err, HD_ERR_UNSUPPORTED, 0, "a program with %s has no list of its modules",
+		    runtime->ops->name);
+}
+
+enum hd_status coreclr_modules(struct runtime *runtime, struct module *const **ret,
+			       size_t *ret_count, struct hd_error *err)
+{
 	if (!coreclr_of(runtime)->modules->has_list) {
 		TRY(read_assembly_list(runtime, err));
 		coreclr_of(runtime)->modules->has_list = true;

@@ -64,3 +64,6 @@ uint64_t assembly_list_module(const struct runtime *runtime, uint64_t element);
 /** All modules of the AppDomain (doc/coreclr.md 9.1), CoreLib first.  Read once. */
 HD_NODISCARD enum hd_status module_list(struct runtime *runtime, struct module *const **ret,
 					size_t *ret_count, struct hd_error *err);
+/** runtime_ops.modules of CoreCLR. */
+HD_NODISCARD enum hd_status coreclr_modules(struct runtime *runtime, struct module *const **ret,
+					    size_t *ret_count, struct hd_error *err);

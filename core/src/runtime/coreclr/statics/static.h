@@ -28,7 +28,7 @@ struct static_slots {
 /**
  * Find the slots of all static and thread-static fields of all loaded types, with and without
  * instances, collectible ones too (doc/coreclr.md 10).  A slot that belongs to two fields is kept
- * once.  Cost: linear in types and threads.
+ * once.  Cost: linear in types and threads.  A runtime that does not tell them has none here.
  *
  * @param[out] ret To be given to static_slots_deinit(); untouched on failure.
  * @retval HD_OK
@@ -38,6 +38,9 @@ struct static_slots {
 HD_NODISCARD enum hd_status static_slots_read(struct runtime *runtime, struct job *job,
 					      struct static_slots *ret, struct hd_error *err);
 void static_slots_deinit(struct static_slots *slots);
+/** runtime_ops.statics of CoreCLR. */
+HD_NODISCARD enum hd_status coreclr_statics(struct runtime *runtime, struct job *job,
+					    struct static_slots *ret, struct hd_error *err);
 
 /** The slot at @p address, or NULL. */
 const struct static_slot *static_slot_at(const struct static_slots *slots, uint64_t address);

@@ -378,6 +378,20 @@ static enum hd_status read_all(struct statics_reader *reader, struct hd_error *e
 enum hd_status static_slots_read(struct runtime *runtime, struct job *job, struct static_slots *ret,
 				 struct hd_error *err)
 {
+	if (runtime->ops->statics)
+		return runtime->ops->statics(runtime, job, ret, err);
+	findings_add(
+		&runtime->target->findings, FINDING_STATICS, NULL,
+		"where a program with %s has its static fields is not known: objects that only "
+		"they hold have no root",
+		runtime->ops->name);
+	*ret = (struct static_slots){ 0 };
+	return HD_OK;
+}
+
+enum hd_status coreclr_statics(struct runtime *runtime, struct job *job, struct static_slots *ret,
+			       struct hd_error *err)
+{
 	struct statics_reader reader = { .runtime = runtime, .job = job };
 	job_begin(job, "Reading static fields", 0);
 	enum hd_status status = read_all(&reader, err);

@@ -133,6 +133,12 @@ static bool table_checks_out(const struct runtime *runtime)
 	return named < NAMED_MAX;
 }
 
+struct sync_table coreclr_sync_table(const struct runtime *runtime)
+{
+	const struct coreclr_globals *globals = &coreclr_of(runtime)->globals;
+	return (struct sync_table){ globals->sync_table, globals->sync_count };
+}
+
 void runtime_sync_count(struct runtime *runtime)
 {
 	if (!coreclr_of(runtime)->globals.sync_table)

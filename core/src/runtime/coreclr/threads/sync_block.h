@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/runtime.h"
+#include "runtime/runtime_ops.h"
 
 /** An entry of the table of sync blocks, and the monitor in its block. */
 struct sync_block {
@@ -16,6 +16,9 @@ struct sync_block {
 	uint64_t os_id;     /**< of the thread that holds it */
 	const struct runtime_thread *owner; /**< or NULL */
 };
+
+/** runtime_ops.sync_table of CoreCLR. */
+struct sync_table coreclr_sync_table(const struct runtime *runtime);
 
 /** Find out how many entries of the table were ever used: runtime->sync_count, unless it is known. */
 void runtime_sync_count(struct runtime *runtime);

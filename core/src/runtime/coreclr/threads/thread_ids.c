@@ -4,7 +4,7 @@
 
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/threads/thread.h"
-#include "runtime/coreclr/threads/thread_state.h"
+#include "runtime/thread_state.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/findings.h"

@@ -149,7 +149,7 @@ static uint64_t find_loader_allocator(const struct runtime *runtime, const struc
 		return 0;
 	if (!coreclr_pointer(runtime, module, L_MODULE_LOADER_ALLOCATOR, &allocator) || !allocator)
 		return 0;
-	uint64_t object = runtime_loader_object(runtime, allocator), word;
+	uint64_t object = coreclr_loader_object(runtime, allocator), word;
 	struct type found, object_type;
 	if (!object || object % 8 || !memory_u64(runtime->memory, object, &word) ||
 	    !read_type_head(runtime, word & ~(uint64_t)7, &found) || found.base_size == 0 ||

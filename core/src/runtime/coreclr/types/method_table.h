@@ -33,5 +33,12 @@ static inline bool type_is_shared(const struct type *type)
 struct text;
 void type_handle_name(struct runtime *runtime, uint64_t handle, struct text *text);
 
+/**
+ * The managed LoaderAllocator object of @p loader_allocator (the runtime's own LoaderAllocator), or
+ * 0: it is not collectible, or it was unloaded.  If the handle to it is not at the known offset, it
+ * is searched for.  May be called by several threads at once.
+ */
+uint64_t coreclr_loader_object(const struct runtime *runtime, uint64_t loader_allocator);
+
 /** runtime_ops.describe_type of CoreCLR: reads MethodTable and EEClass, and checks both. */
 bool coreclr_describe_type(const struct runtime *runtime, uint64_t method_table, struct type *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/coreclr/threads/thread_state.h"
+#include "runtime/thread_state.h"
 
 /* X(word, text): bit after bit (doc/coreclr.md 12.1). */
 #define STATE_BITS(X)                                           \

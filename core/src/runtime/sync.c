@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: MIT */
+/* The header word of an object, and the table of sync blocks. */
 #include "gc/layouts/object_layout.h"
 #include "mem/memory.h"
-#include "runtime/coreclr/internal.h"
+#include "runtime/runtime_base.h"
 
 #define SYNC_ENTRY_SIZE 16u /* SyncTableEntry {SyncBlock *, Object * | 1 when free} */
 
+static struct sync_table runtime_sync_table(const struct runtime *runtime)
+{
+	struct sync_table none = { 0 };
+	return runtime->ops->sync_table ? runtime->ops->sync_table(runtime) : none;
+}
+
+bool runtime_has_sync_table(const struct runtime *runtime)
+{
+	return runtime_sync_table(runtime).address != 0;
+}
+
 static void read_sync_entry(const struct runtime *runtime, struct sync_info *info)
 {
-	if (coreclr_of(runtime)->globals.sync_table == 0 || info->index == 0 ||
-	    (coreclr_of(runtime)->globals.sync_count &&
-	     info->index >= coreclr_of(runtime)->globals.sync_count))
+	struct sync_table table = runtime_sync_table(runtime);
+	if (!table.address || info->index == 0 || (table.count && info->index >= table.count))
 		return;
-	uint64_t entry =
-		coreclr_of(runtime)->globals.sync_table + (uint64_t)info->index * SYNC_ENTRY_SIZE;
+	uint64_t entry = table.address + (uint64_t)info->index * SYNC_ENTRY_SIZE;
 	uint64_t object = 0;
 	if (!memory_u64(runtime->memory, entry, &info->block) ||
 	    !memory_u64(runtime->memory, entry + 8, &object)) {

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions of CoreCLR, as others ask for them. */
+#include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/code/method.h"
+#include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/statics/static.h"
+#include "runtime/coreclr/threads/sync_block.h"
+#include "runtime/coreclr/threads/thread.h"
+#include "runtime/coreclr/types/method_table.h"
+
+const struct runtime_ops coreclr_ops = {
+	.name = "CoreCLR",
+	.capabilities = RUNTIME_METADATA | RUNTIME_MODULES | RUNTIME_LOADER,
+	.open = coreclr_open,
+	.close = coreclr_close,
+	.threads = thread_list_read,
+	.describe_type = coreclr_describe_type,
+	.type_name = type_handle_name,
+	.fields = coreclr_fields,
+	.code_at = coreclr_code_at,
+	.method_name = coreclr_method_name,
+	.method_signature = coreclr_method_signature,
+	.sync_table = coreclr_sync_table,
+	.statics = coreclr_statics,
+	.modules = coreclr_modules,
+	.stack = &coreclr_stack_ops,
+};
