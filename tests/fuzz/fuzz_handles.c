@@ -131,6 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.base.ops = &coreclr_ops,
 		.base.target = &target,
 		.base.memory = &memory.memory,
+		.base.has_cross_references = !(image.flags & 2),
 		.major = image.flags & 2 ? 8 : 10,
 		.base.gc = { .generation_count = 5,
 			     .is_server = image.flags & 1,

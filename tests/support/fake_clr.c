@@ -6,6 +6,7 @@
 
 #include "gc/layouts/gc_vars.h"
 #include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/features.h"
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/types/method_table.h"
 #include "targets/relocation.h"
@@ -421,6 +422,10 @@ struct runtime *fake_runtime(struct fake_clr *fake)
 	runtime->tables.object_array = fake->object_array_type;
 	coreclr->globals.sync_table = fake->sync_table;
 	runtime->threads.is_whole = true;
+	runtime->threads.knows_modes = coreclr_has_field(runtime, L_THREAD_COOPERATIVE);
+	runtime->threads.knows_exceptions = coreclr_has_field(runtime, L_THREAD_EXCEPTION);
+	runtime->alloc_layout = coreclr_alloc_layout(runtime);
+	runtime->has_cross_references = coreclr_has(runtime, CORECLR_CROSS_REFERENCES);
 	if (runtime_type_table_create(&runtime->types, NULL) != HD_OK ||
 	    module_table_create(runtime, &coreclr->modules, NULL) != HD_OK)
 		abort();
@@ -467,6 +472,10 @@ struct heap *fake_heap(struct fake_clr *fake)
 		       fake->thread_count * sizeof(*runtime->threads.rows));
 	runtime->threads.count = fake->thread_count;
 	runtime->threads.is_whole = true;
+	runtime->threads.knows_modes = coreclr_has_field(runtime, L_THREAD_COOPERATIVE);
+	runtime->threads.knows_exceptions = coreclr_has_field(runtime, L_THREAD_EXCEPTION);
+	runtime->alloc_layout = coreclr_alloc_layout(runtime);
+	runtime->has_cross_references = coreclr_has(runtime, CORECLR_CROSS_REFERENCES);
 	runtime->gc = fake->gc;
 	if (heap_open(runtime, &fake->heap, NULL) != HD_OK)
 		abort();

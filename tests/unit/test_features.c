@@ -35,7 +35,8 @@ TEST(what_each_release_has)
 	static const unsigned int majors[] = { 0, 7, 8, 9, 10, 11, 12 };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		for (size_t k = 0; k < sizeof(majors) / sizeof(majors[0]); k++) {
-			const struct coreclr runtime = { .major = majors[k] };
+			const struct coreclr runtime = { .base.ops = &coreclr_ops,
+							 .major = majors[k] };
 			ASSERT_UINT(coreclr_has(&runtime.base, rows[i].feature), rows[i].of[k]);
 		}
 	}

@@ -82,7 +82,8 @@ TEST(kinds_of_frames)
 
 TEST(frames_are_told_by_their_first_word)
 {
-	struct coreclr numbered = { .major = 10 }, old = { .major = 8 };
+	struct coreclr numbered = { .base.ops = &coreclr_ops, .major = 10 },
+		       old = { .base.ops = &coreclr_ops, .major = 8 };
 	numbered.frames.identifiers[FRAME_INLINED_CALL] = 1;
 	numbered.frames.identifiers[FRAME_HIJACK] = 8;
 	numbered.frames.vtables[FRAME_FUNC_EVAL] = 0x1000;
@@ -100,7 +101,8 @@ TEST(frames_are_told_by_their_first_word)
 TEST(blocks_of_registers)
 {
 	static const uint8_t saved[] = { REG_R12, REG_R13, REG_R14, REG_R15, REG_RBX, REG_RBP };
-	const struct coreclr old = { .major = 9 }, new = { .major = 10 };
+	const struct coreclr old = { .base.ops = &coreclr_ops, .major = 9 },
+			     new = { .base.ops = &coreclr_ops, .major = 10 };
 	CU_ASSERT_EQUAL(memcmp(saved_registers, saved, sizeof(saved)), 0);
 	ASSERT_UINT(TRANSITION_SAVED, 48);
 	ASSERT_UINT(TRANSITION_RETURN, 96);
@@ -129,7 +131,9 @@ static void check_exinfo(unsigned int release, const uint8_t offsets[7])
 	struct exinfo info;
 	fake_memory_init(&memory);
 	uint64_t at = fake_alloc(&memory, 0x100);
-	struct coreclr runtime = { .major = release, .base.memory = &memory.memory };
+	struct coreclr runtime = { .base.ops = &coreclr_ops,
+				   .major = release,
+				   .base.memory = &memory.memory };
 	layout_init(&runtime.layout);
 	layout_fill(&runtime.layout, release, ORIGIN_SERIES);
 	fake_poke_u64(&memory, at + offsets[0], 0x1234);

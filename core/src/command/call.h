@@ -88,6 +88,8 @@ enum needs {
 	NEEDS_METADATA = 1 << 4, /**< RUNTIME_METADATA */
 	NEEDS_MODULES = 1 << 5,  /**< RUNTIME_MODULES */
 	NEEDS_LOADER = 1 << 6,   /**< RUNTIME_LOADER */
+	NEEDS_FIELDS = 1 << 7,   /**< RUNTIME_FIELDS */
+	NEEDS_THREADS = 1 << 8,  /**< RUNTIME_THREADS */
 };
 
 /** Whether debuggers offer a command by its own name, without a prefix, where that name is free. */

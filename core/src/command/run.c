@@ -149,15 +149,19 @@ static enum hd_status check_runtime(const struct call *call)
 		  "modules shows the files that the program has loaded" },
 		{ NEEDS_LOADER, RUNTIME_LOADER, "loader heaps",
 		  "memory shows who has the memory of the process" },
+		{ NEEDS_FIELDS, RUNTIME_FIELDS, "fields of types",
+		  "dumpheap -stat counts objects by their types, and gcroot shows who keeps one" },
+		{ NEEDS_THREADS, RUNTIME_THREADS, "list of managed threads",
+		  "dumpheap shows the objects" },
 	};
-	const struct runtime_ops *ops = runtime_ops(call->heap->runtime);
+	uint32_t capabilities = runtime_capabilities(call->heap->runtime);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (!(call->command->needs & rows[i].needs) ||
-		    ops->capabilities & rows[i].capability)
+		if (!(call->command->needs & rows[i].needs) || capabilities & rows[i].capability)
 			continue;
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "%s needs the %s, which a program with %s does not keep; %s",
-			    call->command->name, rows[i].what, ops->name, rows[i].instead);
+			    call->command->name, rows[i].what,
+			    runtime_ops(call->heap->runtime)->name, rows[i].instead);
 	}
 	return HD_OK;
 }

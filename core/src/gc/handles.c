@@ -10,7 +10,6 @@
 
 #include "gc/layouts/gc_vars.h"
 #include "mem/memory.h"
-#include "runtime/coreclr/features.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/findings.h"
@@ -21,7 +20,7 @@
 
 struct handle_type_counts handle_type_counts(const struct runtime *runtime)
 {
-	return coreclr_has(runtime, CORECLR_CROSS_REFERENCES)
+	return runtime_has_cross_references(runtime)
 		       ? (struct handle_type_counts){ HANDLE_TABLE_TYPES_MAX, TYPES_OLD }
 		       : (struct handle_type_counts){ TYPES_OLD, HANDLE_TABLE_TYPES_MAX };
 }

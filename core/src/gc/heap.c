@@ -7,7 +7,6 @@
 #include "gc/layouts/gc_vars.h"
 #include "gc/segments.h"
 #include "mem/memory.h"
-#include "runtime/coreclr/layout_access.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/findings.h"
@@ -53,8 +52,7 @@ static enum hd_status read_heap_context(struct heap *heap, size_t *capacity, uin
 					enum context_owner owner, struct hd_error *err)
 {
 	struct context context = { .owner = (uint8_t)owner };
-	if (!coreclr_pointer(heap->runtime, address, L_ALLOC_POINTER, &context.pointer) ||
-	    !coreclr_pointer(heap->runtime, address, L_ALLOC_LIMIT, &context.limit))
+	if (!runtime_alloc_context(heap->runtime, address, &context.pointer, &context.limit))
 		return HD_OK;
 	/* While a GC runs, generations have {begin, begin}: empty, and no gap. */
 	if (owner == CONTEXT_HEAP && context.pointer == context.limit)

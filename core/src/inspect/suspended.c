@@ -11,7 +11,6 @@
 #include "mem/memory.h"
 #include "runtime/coreclr/code/code.h"
 #include "runtime/coreclr/code/method.h"
-#include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/types/continuation.h"
 #include "util/text.h"
 
@@ -27,11 +26,10 @@
 /* Where the method is at its await, and which method that is. */
 static void find_method(struct heap *heap, struct suspended *continuation)
 {
-	const uint64_t at = continuation->resume_info + coreclr_offset(heap->runtime, L_RESUME_IP);
+	const uint64_t at = resume_info_place(heap->runtime, continuation->resume_info);
 	struct code_info code;
 	uint64_t place;
-	if (!coreclr_has_field(heap->runtime, L_RESUME_IP) ||
-	    !runtime_code_pointer(heap->runtime, at, &place) || !place)
+	if (!at || !runtime_code_pointer(heap->runtime, at, &place) || !place)
 		return;
 	continuation->place = place;
 	if (runtime_code_at(heap->runtime, place, &code))
@@ -56,15 +54,13 @@ bool suspended_read(struct heap *heap, const struct object *object, struct suspe
 {
 	const struct runtime *runtime = heap->runtime;
 	struct suspended found = { .object = *object };
-	if (!coreclr_has_field(runtime, L_CONTINUATION_STATE) ||
-	    !coreclr_has_field(runtime, L_CONTINUATION_SIZE) ||
-	    !coreclr_pointer(runtime, object->address, L_CONTINUATION_NEXT, &found.next) ||
-	    !coreclr_pointer(runtime, object->address, L_CONTINUATION_RESUME, &found.resume_info) ||
-	    !memory_u32(heap->memory,
-			object->address + coreclr_offset(runtime, L_CONTINUATION_STATE),
-			&found.state))
+	struct continuation_words words;
+	if (!continuation_read(runtime, object->address, &words))
 		return false;
-	found.data = object->address + coreclr_offset(runtime, L_CONTINUATION_SIZE);
+	found.next = words.next;
+	found.resume_info = words.resume_info;
+	found.state = words.state;
+	found.data = words.data;
 	found.is_head = !type_is_continuation(runtime, object->type);
 	if (!found.is_head && found.resume_info)
 		find_method(heap, &found);

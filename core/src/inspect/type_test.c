@@ -2,9 +2,7 @@
 /* Finds out the kind of a type, by the classes that it derives from, and the interfaces that it implements. */
 #include "framework/facts.h"
 #include "inspect/value.h"
-#include "mem/memory.h"
-#include "runtime/coreclr/layout_access.h"
-#include "runtime/runtime.h"
+#include "runtime/coreclr/types/method_table.h"
 
 /* Longer chains of base classes are damage. */
 #define PARENTS_MAX 256u
@@ -24,16 +22,8 @@ bool type_derives_from(struct runtime *runtime, const struct type *type, uint64_
 bool type_implements(struct runtime *runtime, const struct type *type,
 		     bool (*is_wanted)(const char *name))
 {
-	uint64_t map, interface;
-	uint16_t count;
-	if (!memory_u16(runtime_memory(runtime),
-			type->method_table + coreclr_offset(runtime, L_MT_NUM_INTERFACES),
-			&count) ||
-	    !count || !coreclr_pointer(runtime, type->method_table, L_MT_INTERFACES, &map))
-		return false;
-	for (uint32_t i = 0;
-	     i < count && memory_u64(runtime_memory(runtime), map + 8 * (uint64_t)i, &interface);
-	     i++) {
+	uint64_t interface;
+	for (uint32_t i = 0; (interface = type_interface(runtime, type, i)) != 0; i++) {
 		const struct type *found = type_find(runtime, interface);
 		if (found && is_wanted(type_name(runtime, found, NULL)))
 			return true;

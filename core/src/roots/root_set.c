@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "gc/handles.h"
-#include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/threads/in_flight.h"
 #include "runtime/coreclr/threads/thread_words.h"
 #include "runtime/thread_state.h"
@@ -140,16 +139,14 @@ static void try_exceptions(struct owner_finder *finder, uint64_t thread_address,
 static void try_threads(struct owner_finder *finder)
 {
 	const struct runtime *runtime = finder->runtime;
-	size_t thrown = coreclr_has_field(runtime, L_THREAD_EXCEPTION)
-				? coreclr_offset(runtime, L_THREAD_EXCEPTION)
-				: SIZE_MAX;
+	size_t thrown = runtime_thrown_word(runtime);
 	uint64_t words[THREAD_WORDS_MAX];
 	for (size_t i = 0; i < runtime_thread_count(runtime); i++) {
 		const struct runtime_thread *thread = runtime_thread_at(runtime, i);
 		size_t count = runtime_thread_words(runtime, thread, words);
 		for (size_t at = 0; at < count; at++) {
 			try_word(finder, words[at], (uint32_t)i,
-				 8 * at == thrown ? RECORD_LAST_THROWN : RECORD_THREAD);
+				 at == thrown ? RECORD_LAST_THROWN : RECORD_THREAD);
 		}
 		try_exceptions(finder, thread->address, (uint32_t)i);
 	}

@@ -81,6 +81,8 @@ const struct gc_vars *runtime_gc(const struct runtime *runtime);
 bool runtime_has_server_gc(const struct runtime *runtime);
 bool runtime_has_regions(const struct runtime *runtime);
 bool runtime_gc_is_moving(const struct runtime *runtime);
+/** Has the GC handles of cross references (doc/coreclr.md 11.1)? */
+bool runtime_has_cross_references(const struct runtime *runtime);
 
 /** Addresses of the runtime's objects; 0 = not known. */
 uint64_t coreclr_app_domain(const struct runtime *runtime);
@@ -91,6 +93,14 @@ uint64_t runtime_object_array_method_table(const struct runtime *runtime);
 uint64_t runtime_exception_method_table(const struct runtime *runtime);
 /** Address of the allocation context {pointer, limit} that all threads share; 0 = there is none. */
 uint64_t runtime_global_alloc_context(const struct runtime *runtime);
+/** Where an allocation context has its two words, in bytes. */
+struct alloc_layout {
+	uint32_t pointer, limit;
+};
+struct alloc_layout runtime_alloc_layout(const struct runtime *runtime);
+/** Read the allocation context at @p address; false when it cannot be read. */
+bool runtime_alloc_context(const struct runtime *runtime, uint64_t address, uint64_t *ret_pointer,
+			   uint64_t *ret_limit);
 /** Is the table of sync blocks known? */
 bool runtime_has_sync_table(const struct runtime *runtime);
 
@@ -104,6 +114,9 @@ bool runtime_knows_all_threads(const struct runtime *runtime);
 const struct runtime_thread *runtime_thread_at(const struct runtime *runtime, size_t index);
 /** The index of a thread that runtime_thread_at() returned. */
 size_t runtime_thread_index(const struct runtime *runtime, const struct runtime_thread *thread);
+/** Is it known of each thread whether it is cooperative, and what it threw last? */
+bool runtime_knows_thread_modes(const struct runtime *runtime);
+bool runtime_knows_exceptions(const struct runtime *runtime);
 /** How many threads are being started; -1 = not known. */
 int64_t runtime_pending_threads(const struct runtime *runtime);
 /** Is it known which thread runs finalizers?  Is it @p thread? */

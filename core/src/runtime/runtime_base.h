@@ -23,7 +23,8 @@ struct runtime_threads {
 	uint64_t gc;        /**< address of the thread that has suspended all others for a GC, 0 =
 			     * none */
 	bool is_whole;      /**< the list was read to its end, and nothing contradicts it */
-	int64_t pending;    /**< number of threads that are being started, -1 = not known */
+	bool knows_modes, knows_exceptions; /**< their is_cooperative, exception */
+	int64_t pending; /**< number of threads that are being started, -1 = not known */
 };
 
 /** The MethodTables that others ask for by what they are; 0: not known. */
@@ -42,9 +43,11 @@ struct runtime {
 	const char *path;      /**< of its file; borrowed from the target; NULL: not known */
 	bool is_single_file;   /**< that is the program itself */
 	struct gc_vars gc;
+	bool has_cross_references; /**< its GC has handles of cross references */
 	struct runtime_tables tables;
 	/** Address of the allocation context {pointer, limit} that all threads share, 0 = none. */
 	uint64_t alloc_context;
+	struct alloc_layout alloc_layout;
 	struct runtime_threads threads;
 	struct runtime_type_table *types; /**< made by runtime_open(); see runtime/type.h */
 	struct code_cache *code;          /**< see runtime/code.h; NULL until the first look-up */

@@ -18,8 +18,12 @@ struct type;
 /** The things that a runtime may have or not: the row of a command says which of them it needs. */
 enum runtime_capability {
 	RUNTIME_METADATA = 1u << 0, /**< tokens, IL, and MethodDescs that lead to them */
-	RUNTIME_MODULES = 1u << 1,  /**< modules, assemblies, domains, load contexts */
+	RUNTIME_MODULES = 1u << 1,  /**< modules, assemblies, domains, load contexts: ops.modules */
 	RUNTIME_LOADER = 1u << 2,   /**< loader heaps, and code that the JIT has made */
+	RUNTIME_FIELDS =
+		1u
+		<< 3, /**< fields of types, by which the framework's objects are known: ops.fields */
+	RUNTIME_THREADS = 1u << 4, /**< managed threads: ops.threads */
 };
 
 /** A table of {sync block, object}, whose entries are counted from 1 on. */
@@ -31,7 +35,7 @@ struct sync_table {
 /** The functions of a runtime.  NULL: it has nothing of that kind, or that is not known. */
 struct runtime_ops {
 	const char *name;      /**< as messages write it */
-	uint32_t capabilities; /**< bits of enum runtime_capability */
+	uint32_t capabilities; /**< bits of enum runtime_capability that no function tells */
 	/**
 	 * Find it in @p target, and read the variables of its GC.
 	 *
@@ -86,6 +90,8 @@ extern const struct stack_ops coreclr_stack_ops;
 
 /** The functions of the runtime that was found. */
 const struct runtime_ops *runtime_ops(const struct runtime *runtime);
+/** All that it has: bits of enum runtime_capability. */
+uint32_t runtime_capabilities(const struct runtime *runtime);
 
 /**
  * Look for a runtime that is made up, too, before all others: tests show with it that nothing else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The runtimes that are looked for in a target, and what is asked about each of them alike. */
+#include "mem/memory.h"
 #include "runtime/code.h"
 #include "runtime/runtime_base.h"
 #include "runtime/type.h"
@@ -16,7 +17,7 @@ void runtime_set_made_up(const struct runtime_ops *ops)
 	runtimes[0] = ops;
 }
 
-/* What every runtime has. */
+/* Read the rest of what every runtime has. */
 static enum hd_status read_base(struct runtime *runtime, struct hd_error *err)
 {
 	runtime->threads.pending = -1;
@@ -66,6 +67,13 @@ const struct runtime_ops *runtime_ops(const struct runtime *runtime)
 	return runtime->ops;
 }
 
+uint32_t runtime_capabilities(const struct runtime *runtime)
+{
+	const struct runtime_ops *ops = runtime->ops;
+	return ops->capabilities | (ops->modules ? RUNTIME_MODULES : 0) |
+	       (ops->fields ? RUNTIME_FIELDS : 0) | (ops->threads ? RUNTIME_THREADS : 0);
+}
+
 struct target *runtime_target(const struct runtime *runtime)
 {
 	return runtime->target;
@@ -106,6 +114,11 @@ bool runtime_has_server_gc(const struct runtime *runtime)
 bool runtime_has_regions(const struct runtime *runtime)
 {
 	return runtime->gc.has_regions;
+}
+
+bool runtime_has_cross_references(const struct runtime *runtime)
+{
+	return runtime->has_cross_references;
 }
 
 bool runtime_gc_is_moving(const struct runtime *runtime)
@@ -206,4 +219,26 @@ uint64_t runtime_exception_method_table(const struct runtime *runtime)
 uint64_t runtime_global_alloc_context(const struct runtime *runtime)
 {
 	return runtime->alloc_context;
+}
+
+struct alloc_layout runtime_alloc_layout(const struct runtime *runtime)
+{
+	return runtime->alloc_layout;
+}
+
+bool runtime_alloc_context(const struct runtime *runtime, uint64_t address, uint64_t *ret_pointer,
+			   uint64_t *ret_limit)
+{
+	return memory_u64(runtime->memory, address + runtime->alloc_layout.pointer, ret_pointer) &&
+	       memory_u64(runtime->memory, address + runtime->alloc_layout.limit, ret_limit);
+}
+
+bool runtime_knows_thread_modes(const struct runtime *runtime)
+{
+	return runtime->threads.knows_modes;
+}
+
+bool runtime_knows_exceptions(const struct runtime *runtime)
+{
+	return runtime->threads.knows_exceptions;
 }

@@ -237,3 +237,8 @@ const char *type_name(struct runtime *runtime, const struct type *type, size_t *
 		*ret_size = type->name_size;
 	return type->name;
 }
+
+void type_name_append(struct runtime *runtime, uint64_t method_table, struct text *text)
+{
+	runtime->ops->type_name(runtime, method_table, text);
+}

@@ -142,6 +142,10 @@ static inline const struct type *type_cached(struct type_cache *cache, struct ru
  */
 const char *type_name(struct runtime *runtime, const struct type *type, size_t *ret_size);
 
+/** Append the name of the type at @p method_table, or of what else says its address there; not kept. */
+struct text;
+void type_name_append(struct runtime *runtime, uint64_t method_table, struct text *text);
+
 /** Bytes of a struct, from the size of its box: its true size, rounded up to a multiple of 8. */
 static inline uint64_t type_box_content(const struct type *type)
 {

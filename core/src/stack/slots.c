@@ -3,7 +3,8 @@
 #include <stdio.h>
 
 #include "gc/heap.h"
-#include "runtime/coreclr/features.h"
+#include "runtime/runtime_ops.h"
+#include "stack/stack_ops.h"
 #include "stack/walker.h"
 #include "util/alloc.h"
 
@@ -104,13 +105,14 @@ static enum step add_frame_slot(struct thread_walk *walk, const struct gc_slot *
 static bool decode_frame_slots(struct thread_walk *walk, const struct code_info *code,
 			       bool no_untracked, struct gc_info *info, enum step *ret)
 {
+	const struct stack_ops *ops = runtime_ops(walk->runtime)->stack;
 	struct gc_info_query query = {
 		.arch = walk->arch,
 		.version = code->gc_info_version,
 		.offset = (uint32_t)(walk_ip(walk) - code->start),
 		.is_active = walk->context.is_active,
 		.is_aborted = walk->context.is_aborted,
-		.is_dead = coreclr_has(walk->runtime, CORECLR_EMPTY_ABORTED_FRAMES),
+		.is_dead = ops->ended_frame_is_dead && ops->ended_frame_is_dead(walk->runtime),
 		.no_untracked = no_untracked,
 	};
 	enum gc_info_result result = gc_info_decode(walk->memory, code->gc_info, &query, info);

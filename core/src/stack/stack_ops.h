@@ -54,6 +54,8 @@ struct stack_ops {
 	 */
 	bool (*exceptions)(const struct runtime *runtime, uint64_t thread,
 			   struct exception_chain *ret);
+	/** Has a frame that an exception has ended no live slots outside of ranges?  NULL: it has. */
+	bool (*ended_frame_is_dead)(const struct runtime *runtime);
 	/** Is the current frame in a funclet that filters an exception? */
 	bool (*is_filter)(struct thread_walk *walk, const struct code_info *code);
 	/** Add the references that the runtime's own functions have noted on the stack. */

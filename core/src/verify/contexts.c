@@ -3,7 +3,6 @@
 #include <inttypes.h>
 
 #include "arch/arch.h"
-#include "runtime/coreclr/layout_access.h"
 #include "targets/target.h"
 #include "verify/resolve.h"
 
@@ -52,7 +51,7 @@ static bool is_native_address(const struct target *target, uint64_t address)
 bool thread_may_allocate(const struct resolver *resolver, const struct runtime_thread *thread)
 {
 	const struct runtime *runtime = resolver->heap->runtime;
-	if (!coreclr_has_field(runtime, L_THREAD_COOPERATIVE))
+	if (!runtime_knows_thread_modes(runtime))
 		return true;
 	if (!thread->is_cooperative)
 		return false;
@@ -100,8 +99,8 @@ static enum hd_status add_broken_context(struct resolver *resolver, const struct
 	    is_half(resolver, context->pointer) && is_half(resolver, context->limit))
 		finding.verdict = VERDICT_UNOWNED_CONTEXT;
 	if (at) {
-		finding.slot = at + coreclr_offset(runtime,
-						   limit_is_bad ? L_ALLOC_LIMIT : L_ALLOC_POINTER);
+		struct alloc_layout layout = runtime_alloc_layout(runtime);
+		finding.slot = at + (limit_is_bad ? layout.limit : layout.pointer);
 	}
 	TRY(finding_list_add(&resolver->found, &finding, ret, err));
 	if (*ret == NO_FINDING)
@@ -241,9 +240,10 @@ enum hd_status verify_contexts(struct resolver *resolver, struct hd_error *err)
 		const struct runtime_thread *thread = runtime_thread_at(heap->runtime, i);
 		struct context context = { .owner = CONTEXT_THREAD, .thread = thread->address };
 		uint32_t finding;
+		uint64_t unused;
 		if (!thread->alloc_pointer && thread->alloc_context &&
-		    coreclr_pointer(heap->runtime, thread->alloc_context, L_ALLOC_LIMIT,
-				    &context.limit) &&
+		    runtime_alloc_context(heap->runtime, thread->alloc_context, &unused,
+					  &context.limit) &&
 		    context.limit) {
 			TRY(add_broken_context(resolver, &context, false,
 					       "has a limit but no pointer", &finding, err));

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "gc/heap.h"
-#include "runtime/coreclr/layout_access.h"
 #include "util/sort.h"
 #include "verify/resolve.h"
 
@@ -167,8 +166,8 @@ static enum hd_status blame_context(struct resolver *resolver, const struct veri
 		struct verify_finding *finding =
 			*ret == NO_FINDING ? NULL : &resolver->found.rows[*ret];
 		if (finding && finding->slot && finding->word == before->pointer) {
-			finding->slot += coreclr_offset(resolver->heap->runtime, L_ALLOC_LIMIT) -
-					 coreclr_offset(resolver->heap->runtime, L_ALLOC_POINTER);
+			struct alloc_layout layout = runtime_alloc_layout(resolver->heap->runtime);
+			finding->slot += (uint64_t)layout.limit - layout.pointer;
 			finding->word = before->limit;
 		}
 	}

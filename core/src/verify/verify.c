@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "gc/heap.h"
-#include "runtime/coreclr/layout_access.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/sort.h"
@@ -53,17 +52,17 @@ static enum hd_status resolver_init(struct resolver *resolver, struct heap *heap
 				    struct hd_error *err)
 {
 	const struct runtime *runtime = heap->runtime;
-	*resolver = (struct resolver){
-		.heap = heap,
-		.options = options,
-		.map = map,
-		.window = { .memory = heap->memory },
-		.list = NO_FINDING,
-		.may_allocate = !coreclr_has_field(runtime, L_THREAD_COOPERATIVE) ||
-				!runtime_knows_all_threads(runtime),
-		.is_background = runtime_gc(runtime)->gc_state != GC_STATE_FREE,
-		.is_sweeping = runtime_gc(runtime)->gc_state == GC_STATE_PLANNING
-	};
+	*resolver =
+		(struct resolver){ .heap = heap,
+				   .options = options,
+				   .map = map,
+				   .window = { .memory = heap->memory },
+				   .list = NO_FINDING,
+				   .may_allocate = !runtime_knows_thread_modes(runtime) ||
+						   !runtime_knows_all_threads(runtime),
+				   .is_background = runtime_gc(runtime)->gc_state != GC_STATE_FREE,
+				   .is_sweeping =
+					   runtime_gc(runtime)->gc_state == GC_STATE_PLANNING };
 	for (size_t i = 0; i < runtime_thread_count(runtime); i++) {
 		resolver->may_allocate =
 			resolver->may_allocate ||

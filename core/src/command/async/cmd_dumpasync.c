@@ -402,5 +402,6 @@ COMMAND(dumpasync, .has_rows = true,
 		"waits for a thread could go on: see threadpool. Methods that .NET 11 suspends\n"
 		"itself are among them: the box of one is its Continuation, and of the outermost\n"
 		"of a call its task.\n",
-	.example = "dumpasync -type Checkout", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
-	.options = dumpasync_options, .sos_options = dumpasync_sos_options);
+	.example = "dumpasync -type Checkout", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP | NEEDS_FIELDS, .options = dumpasync_options,
+	.sos_options = dumpasync_sos_options);

@@ -185,4 +185,5 @@ COMMAND(dumptasks, .has_rows = true,
 	.description =
 		"Async methods are tasks, too: dumpasync shows them as chains. A faulted task has its\n"
 		"first exception at the end of its line.\n",
-	.example = "dumptasks -stat", .needs = NEEDS_HEAP, .options = dumptasks_options);
+	.example = "dumptasks -stat", .needs = NEEDS_HEAP | NEEDS_FIELDS,
+	.options = dumptasks_options);

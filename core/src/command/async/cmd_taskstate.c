@@ -123,6 +123,6 @@ COMMAND(taskstate, .alias = "tks",
 		"The status is one of System.Threading.Tasks.TaskStatus. A faulted task has an exception,\n"
 		"which printexception shows. What goes on is an async method, a thread that is blocked,\n"
 		"or another task.\n",
-	.example = "taskstate 7f0fd5c0b448", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
-	.options = taskstate_options, .words = { { "ADDRESS", VALUE_ADDRESS, true } },
-	.check = check_taskstate);
+	.example = "taskstate 7f0fd5c0b448", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP | NEEDS_FIELDS, .options = taskstate_options,
+	.words = { { "ADDRESS", VALUE_ADDRESS, true } }, .check = check_taskstate);

@@ -232,4 +232,4 @@ COMMAND(dumpexceptions, .has_rows = true,
 		"exception that was never thrown has no stack: the runtime makes a few at its start.\n"
 		"printexception shows one with all that it has.\n",
 	.example = "dumpexceptions -type Timeout", .top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP, .options = dumpexceptions_options);
+	.needs = NEEDS_HEAP | NEEDS_FIELDS, .options = dumpexceptions_options);

@@ -3,7 +3,6 @@
 
 #include "command/objects/object.h"
 #include "command/table.h"
-#include "runtime/coreclr/types/method_table.h"
 
 #define DUMPARRAY_OPTIONS(X)                                                                  \
 	X(OPT_START, "start", VALUE_NUMBER, "N", "first element to show, from 0", NULL)       \
@@ -199,7 +198,7 @@ static void write_element_type(struct call *call, const struct array_info *array
 	static const struct schema schema = { SCHEMA_COLUMNS(element_type_columns),
 					      .lines = "Element Methodtable: {handle:016}\n" };
 	HD_CLEANUP(text) struct text name = { 0 };
-	type_handle_name(call->heap->runtime, array->element_handle, &name);
+	type_name_append(call->heap->runtime, array->element_handle, &name);
 	uint64_t mt = array->element ? array->element->method_table : 0;
 	const struct cell cells[ELEMENT_TYPE_COLUMNS] = {
 		[ELEMENT_TYPE_NAME] = cell_text(name.bytes ? name.bytes : "", name.size),

@@ -508,19 +508,19 @@ COMMAND(dumpcollection, .alias = "dumpcol", .has_rows = true,
 		"classes that derive from these. Values are shown as dumpobj shows those of fields;\n"
 		"the fields of a struct are in braces. The count is the one that the collection says;\n"
 		"when another number of items is found, both are shown.\n",
-	.example = "dumpcollection 7f0fd5c0b2f8 -limit 20", .needs = NEEDS_HEAP,
+	.example = "dumpcollection 7f0fd5c0b2f8 -limit 20", .needs = NEEDS_HEAP | NEEDS_FIELDS,
 	.options = collection_options, .words = { { "ADDR", VALUE_ADDRESS, false } });
 
 COMMAND(dumpconcurrentdictionary, .alias = "dcd", .has_rows = true,
 	.summary = "list the items of a ConcurrentDictionary",
 	.description = "As dumpcollection shows them.\n",
 	.example = "dumpconcurrentdictionary 7f0fd5c0b2f8", .top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP, .options = collection_options,
+	.needs = NEEDS_HEAP | NEEDS_FIELDS, .options = collection_options,
 	.words = { { "ADDR", VALUE_ADDRESS, false } });
 
 COMMAND(dumpconcurrentqueue, .alias = "dcq", .has_rows = true,
 	.summary = "list the items of a ConcurrentQueue",
 	.description = "As dumpcollection shows them.\n",
 	.example = "dumpconcurrentqueue 7f0fd5c0b2f8", .top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP, .options = collection_options,
+	.needs = NEEDS_HEAP | NEEDS_FIELDS, .options = collection_options,
 	.words = { { "ADDR", VALUE_ADDRESS, false } });

@@ -99,4 +99,4 @@ static enum hd_status run_dumpdelegate(struct call *call)
 
 COMMAND(dumpdelegate, .summary = "show what a delegate calls: targets and methods",
 	.example = "dumpdelegate 7f0fd8072c28", .top_level = TOP_LEVEL_ALWAYS, .has_rows = true,
-	.needs = NEEDS_HEAP, .words = { { "ADDR", VALUE_ADDRESS, false } });
+	.needs = NEEDS_HEAP | NEEDS_FIELDS, .words = { { "ADDR", VALUE_ADDRESS, false } });

@@ -272,13 +272,11 @@ static enum hd_status run_dumpmt(struct call *call)
 static enum hd_status find_class(struct call *call, const struct type **ret)
 {
 	struct runtime *runtime = call->heap->runtime;
-	uint64_t address = call->words[0].number, method_table;
-	if (coreclr_pointer(runtime, address, L_CLASS_METHOD_TABLE, &method_table)) {
-		const struct type *type = type_find(runtime, method_table);
-		if (type && type->links.ee_class == address) {
-			*ret = type;
-			return HD_OK;
-		}
+	uint64_t address = call->words[0].number;
+	const struct type *type = type_of_class(runtime, address);
+	if (type) {
+		*ret = type;
+		return HD_OK;
 	}
 	return call_type(call, address, ret);
 }
@@ -297,5 +295,5 @@ COMMAND(dumpmt, .summary = "describe a type by its MethodTable", .example = "dum
 
 COMMAND(dumpclass, .summary = "list the fields of a type, its statics with their values",
 	.description = "The type is given by its EEClass or its MethodTable.\n",
-	.example = "dumpclass 7f1bb073ae40", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
-	.words = { { "CLASS", VALUE_TYPE_ID, false } });
+	.example = "dumpclass 7f1bb073ae40", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP | NEEDS_FIELDS, .words = { { "CLASS", VALUE_TYPE_ID, false } });

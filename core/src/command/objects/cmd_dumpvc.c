@@ -33,5 +33,5 @@ static enum hd_status run_dumpvc(struct call *call)
 
 COMMAND(dumpvc, .summary = "show the fields of a struct by its MethodTable and address",
 	.example = "dumpvc 7f1bb073d428 7f0fd5c0b278", .top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP,
+	.needs = NEEDS_HEAP | NEEDS_FIELDS,
 	.words = { { "MT", VALUE_TYPE_ID, false }, { "ADDR", VALUE_ADDRESS, false } });

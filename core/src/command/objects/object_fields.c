@@ -6,6 +6,7 @@
 
 #include "command/objects/object.h"
 #include "runtime/coreclr/statics/static.h"
+#include "runtime/runtime_ops.h"
 #include "util/alloc.h"
 
 /* Embedded structs are opened so deep in JSON, and so many fields are written before no more are. */
@@ -312,6 +313,7 @@ SCHEMA(thread, .name = "threads", .layout = thread_value_layout);
 /* The line above the fields in text. */
 #define FIELD_HEAD_LIST(X)                       \
 	X(FIELD_HEAD_COUNT, .kind = KIND_NUMBER) \
+	X(FIELD_HEAD_KNOWN, .kind = KIND_FLAG)   \
 	X(FIELD_HEAD_INDENT, .kind = KIND_NUMBER)
 
 COLUMNS(field_head, FIELD_HEAD_COLUMNS, FIELD_HEAD_LIST);
@@ -320,7 +322,7 @@ static void field_head_layout(struct out *out, const struct cell *cells)
 {
 	out_pad(out, cells[FIELD_HEAD_INDENT].number);
 	if (!cells[FIELD_HEAD_COUNT].number) {
-		out_puts(out, "None\n");
+		out_puts(out, cells[FIELD_HEAD_KNOWN].flag ? "None\n" : "Not known\n");
 		return;
 	}
 	if (out_is_narrow(out)) {
@@ -472,6 +474,8 @@ enum hd_status write_field_list(struct call *call, const struct type *type, stru
 	levels[0] = (struct level){ .type = type, .list = *list, .base = base, .of = of };
 	const struct cell head[FIELD_HEAD_COLUMNS] = {
 		[FIELD_HEAD_COUNT] = cell_number(list->count),
+		[FIELD_HEAD_KNOWN] =
+			cell_flag(runtime_capabilities(call->heap->runtime) & RUNTIME_FIELDS),
 		[FIELD_HEAD_INDENT] = cell_number(indent),
 	};
 	answer_heading(&call->answer, &field_head_schema, head);

@@ -305,5 +305,6 @@ COMMAND(dumphttp, .has_rows = true,
 		"Those that a connection has come first, then those that wait for one, then what is\n"
 		"left on the heap. Then come the pools of connections. Age is counted from when\n"
 		"HttpClient set the time-out up to the last moment that a timer has noted.\n",
-	.example = "dumphttp -active", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
-	.options = dumphttp_options, .sos_options = dumphttp_sos);
+	.example = "dumphttp -active", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP | NEEDS_FIELDS, .options = dumphttp_options,
+	.sos_options = dumphttp_sos);

@@ -155,4 +155,5 @@ COMMAND(dumprequests, .has_rows = true, .summary = "list the requests that ASP.N
 	.description =
 		"Those that the application has, and those of HTTP/1 whose head Kestrel has not got as\n"
 		"a whole. dumpasync shows what the methods that serve them wait for.\n",
-	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP, .options = dumprequests_options);
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP | NEEDS_FIELDS,
+	.options = dumprequests_options);

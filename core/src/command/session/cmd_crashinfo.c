@@ -11,7 +11,6 @@
 #include "gc/walk.h"
 #include "inspect/async_name.h"
 #include "inspect/value.h"
-#include "runtime/coreclr/layout_access.h"
 
 #define THROWN_LIST(X)                                                                             \
 	X(THROWN_THREAD, "thread", NULL, KIND_NUMBER, 0, 0, "the managed thread id")               \
@@ -207,8 +206,7 @@ static enum hd_status run_crashinfo(struct call *call)
 	if (found) {
 		answer_remark(&call->answer, "printexception shows them, clrstack where the "
 					     "threads are.\n");
-	} else if (runtime_knows_all_threads(runtime) &&
-		   coreclr_has_field(runtime, L_THREAD_EXCEPTION)) {
+	} else if (runtime_knows_all_threads(runtime) && runtime_knows_exceptions(runtime)) {
 		answer_remark(&call->answer, "No thread has an exception that it threw.\n");
 	} else {
 		answer_remark(&call->answer,

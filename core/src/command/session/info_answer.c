@@ -170,15 +170,18 @@ static void runtime_cells(const struct heap *heap, struct cell cells[RUNTIME_COL
 	cells[RUNTIME_BUILD_ID] = cell_string(runtime_build_id(runtime));
 	cells[RUNTIME_PATH] = cell_string(runtime_path(runtime));
 	cells[RUNTIME_SINGLE_FILE] = cell_flag(runtime_is_single_file(runtime));
-	cells[RUNTIME_LAYOUT] = cell_string(has_descriptor ? "descriptor" : "table");
-	layout_build_versions(versions, VERSIONS_SIZE);
-	cells[RUNTIME_PROVEN] = cell_flag(layout_build_find(runtime_build_id(runtime)) != NULL);
-	cells[RUNTIME_PROVEN_VERSIONS] = cell_string(versions);
 	cells[RUNTIME_GC] = cell_string(runtime_has_server_gc(runtime) ? "server" : "workstation");
 	cells[RUNTIME_STANDALONE] = cell_string(standalone_gc(runtime_target(runtime)));
 	cells[RUNTIME_HEAPS] = cell_number(heap->heap_count);
 	cells[RUNTIME_REGIONS] = cell_flag(runtime_has_regions(runtime));
 	cells[RUNTIME_COLLECTING] = cell_flag(heap->gc_in_progress);
+	/* Only CoreCLR has a layout. */
+	if (!coreclr_has_field(runtime, L_MT_FLAGS))
+		return;
+	cells[RUNTIME_LAYOUT] = cell_string(has_descriptor ? "descriptor" : "table");
+	layout_build_versions(versions, VERSIONS_SIZE);
+	cells[RUNTIME_PROVEN] = cell_flag(layout_build_find(runtime_build_id(runtime)) != NULL);
+	cells[RUNTIME_PROVEN_VERSIONS] = cell_string(versions);
 	cells[RUNTIME_LAYOUT_TEXT] = cell_string(
 		has_descriptor ? "the runtime's contract descriptor" : "tables for its version");
 }
@@ -192,10 +195,10 @@ static void write_runtime(struct call *call, const struct heap_totals *totals)
 			"{runtime.version}|(unknown version)][?runtime.single_file , "
 			"single-file][?runtime.build_id , build-id {runtime.build_id}]\n"
 			"             {runtime.path}\n"
-			"Layout:      {layout_text} (info -layout lists it)\n"
+			"[=layout_text Layout:      {layout_text} (info -layout lists it)\n"
 			"Proven:      [?runtime.proven this build was compared with other tools|this "
 			"build was not compared with other tools]; builds of .NET "
-			"{runtime.proven_versions} were\n"
+			"{runtime.proven_versions} were\n]"
 			"GC:          {runtime.gc}, [?runtime.regions regions|segments], "
 			"{runtime.heaps:+heap}[, standalone {runtime.standalone_gc}]; "
 			"[?runtime.gc_in_progress a collection was moving objects|no collection was "

@@ -85,5 +85,6 @@ COMMAND(clrstack, .has_rows = true, .summary = "show the managed frames of the t
 		"-f shows native frames, as far as their unwind information leads, by library and place or by\n"
 		"the function: one that the library exports, or one of the symbol table of its own file or\n"
 		"symbol file (set symbols); -r shows the registers that are known of each managed frame.\n",
-	.example = "clrstack -roots", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME,
-	.options = clrstack_options, .words = { { "ID", VALUE_ADDRESS, true } });
+	.example = "clrstack -roots", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_RUNTIME | NEEDS_THREADS, .options = clrstack_options,
+	.words = { { "ID", VALUE_ADDRESS, true } });

@@ -4,7 +4,6 @@
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/thread_choice.h"
-#include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/threads/in_flight.h"
 #include "runtime/thread_state.h"
 #include "targets/target.h"
@@ -178,9 +177,9 @@ static void put_purpose(struct text *text, const struct runtime *runtime,
 static void exception_cells(struct runtime *runtime, const struct runtime_thread *thread,
 			    const struct object *object, struct cell cells[THREAD_COLUMNS])
 {
-	if (coreclr_has_field(runtime, L_THREAD_EXCEPTION))
+	if (runtime_knows_exceptions(runtime))
 		cells[THREAD_EXCEPTION] = cell_number(thread->exception);
-	if (coreclr_has_field(runtime, L_THREAD_EXCEPTION_TRACKER)) {
+	if (in_flight_is_known(runtime)) {
 		cells[THREAD_NESTED] = cell_flag(thread->exception && has_nested(runtime, thread));
 	}
 	cells[THREAD_EXCEPTION_TYPE].shown = "<no object>";
@@ -298,4 +297,4 @@ COMMAND(clrthreads, .has_rows = true, .options = clrthreads_options,
 		"what the thread is for, and what it threw last. In .NET here, there are no lock counts\n"
 		"and no apartments. Where the terminal has fewer than 130 columns, some of SOS's are\n"
 		"left out (-full shows all).\n",
-	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME);
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME | NEEDS_THREADS);

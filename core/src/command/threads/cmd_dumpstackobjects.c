@@ -305,7 +305,7 @@ COMMAND(dumpstackobjects, .alias = "dso", .has_rows = true,
 		"clrstack -roots tells those that do. Without -thread: the thread that is selected in\n"
 		"the debugger or by setthread; all threads where there is none, and with -all. TOP and\n"
 		"BOTTOM are the ends of a range of memory, whose words are shown instead.\n",
-	.example = "dumpstackobjects -thread 1", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
-	.options = dumpstackobjects_options,
+	.example = "dumpstackobjects -thread 1", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP | NEEDS_THREADS, .options = dumpstackobjects_options,
 	.words = { { "TOP", VALUE_ADDRESS, true }, { "BOTTOM", VALUE_ADDRESS, true } },
 	.check = check_dumpstackobjects);

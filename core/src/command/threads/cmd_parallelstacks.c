@@ -509,5 +509,5 @@ COMMAND(parallelstacks, .alias = "pstacks", .has_rows = true,
 		"Below, in the same way, are the async methods that are not done: what the innermost\n"
 		"waits for, or which thread runs it, then each method with the one that awaits it.\n"
 		"Frames that only repeat are one line.\n",
-	.example = "parallelstacks -all", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME,
-	.options = parallel_options);
+	.example = "parallelstacks -all", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_RUNTIME | NEEDS_THREADS, .options = parallel_options);

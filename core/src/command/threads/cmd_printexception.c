@@ -10,7 +10,6 @@
 #include "output/root_label.h"
 #include "runtime/coreclr/code/code.h"
 #include "runtime/coreclr/code/method.h"
-#include "runtime/coreclr/layout_access.h"
 #include "util/alloc.h"
 
 #define PRINTEXCEPTION_OPTIONS(X)                                                                 \
@@ -411,7 +410,7 @@ static enum hd_status run_printexception(struct call *call)
 {
 	const struct runtime *runtime = call->heap->runtime;
 	if (!call->words[0].given) {
-		if (coreclr_has_field(runtime, L_THREAD_EXCEPTION))
+		if (runtime_knows_exceptions(runtime))
 			return write_threads(call);
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "which exception a thread threw last is not known for .NET %s: give "
@@ -430,5 +429,5 @@ COMMAND(printexception, .alias = "pe",
 		"Without ADDR: what the thread that is selected in the debugger or by setthread has\n"
 		"thrown last; each managed thread where there is none, and with -all.\n",
 	.example = "printexception 7f0fd8073538 -nested", .top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_RUNTIME, .options = printexception_options,
+	.needs = NEEDS_RUNTIME | NEEDS_FIELDS, .options = printexception_options,
 	.words = { { "ADDR", VALUE_ADDRESS, true } });

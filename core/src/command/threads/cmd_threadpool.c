@@ -176,5 +176,6 @@ COMMAND(threadpool,
 	.description =
 		"Workers Blocked counts waits for tasks (Task.Wait, Result), not those for locks: waits\n"
 		"shows these. A pool whose workers are all blocked while work is queued is starved.\n",
-	.example = "threadpool -wi", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP,
-	.options = pool_options, .sos_options = pool_sos_options);
+	.example = "threadpool -wi", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_HEAP | NEEDS_FIELDS, .options = pool_options,
+	.sos_options = pool_sos_options);

@@ -25,4 +25,5 @@ static enum hd_status run_threadpoolqueue(struct call *call)
 COMMAND(threadpoolqueue, .alias = "tpq", .has_rows = true,
 	.summary = "show what is queued in the thread pool, merged by method",
 	.description = "Most first. Local queues belong to one worker each.\n",
-	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP, .options = queue_options);
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP | NEEDS_FIELDS,
+	.options = queue_options);

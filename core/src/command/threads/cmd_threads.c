@@ -150,7 +150,7 @@ COMMAND(threads, .has_rows = true,
 	.summary = "list all threads, with a mark at the one that setthread has chosen",
 	.description = "These are the threads of the system, also those that .NET does not know;\n"
 		       "clrthreads says more about those that it knows.\n",
-	.top_level = TOP_LEVEL_NEVER, .needs = NEEDS_RUNTIME);
+	.top_level = TOP_LEVEL_NEVER, .needs = NEEDS_RUNTIME | NEEDS_THREADS);
 
 COMMAND(setthread, .summary = "choose the thread that clrstack and others are about",
 	.description =
@@ -158,6 +158,6 @@ COMMAND(setthread, .summary = "choose the thread that clrstack and others are ab
 		"are about the chosen thread then, until another one is chosen or something else is\n"
 		"opened; with -all they show all threads again. In a debugger, its own selected thread\n"
 		"counts.\n",
-	.example = "setthread 3", .top_level = TOP_LEVEL_NEVER, .needs = NEEDS_RUNTIME,
-	.options = setthread_options, .words = { { "N", VALUE_NUMBER, true } },
-	.check = check_setthread);
+	.example = "setthread 3", .top_level = TOP_LEVEL_NEVER,
+	.needs = NEEDS_RUNTIME | NEEDS_THREADS, .options = setthread_options,
+	.words = { { "N", VALUE_NUMBER, true } }, .check = check_setthread);

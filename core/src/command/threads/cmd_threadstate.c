@@ -42,5 +42,5 @@ static enum hd_status run_threadstate(struct call *call)
 
 COMMAND(threadstate, .summary = "say what the bits of a thread's state mean",
 	.description = "VALUE is what clrthreads shows in its column State.\n",
-	.example = "threadstate 21220", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME,
-	.words = { { "VALUE", VALUE_ADDRESS, false } });
+	.example = "threadstate 21220", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_RUNTIME | NEEDS_THREADS, .words = { { "VALUE", VALUE_ADDRESS, false } });

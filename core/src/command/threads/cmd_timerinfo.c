@@ -205,4 +205,5 @@ COMMAND(timerinfo, .alias = "ti", .has_rows = true,
 		"Task.Delay, CancellationTokenSource, PeriodicTimer and System.Timers.Timer are timers,\n"
 		"too. A core does not hold the time: Left is counted from the last moment that a timer\n"
 		"or the thread pool has noted, so it may be less. Equal timers are counted below.\n",
-	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP, .options = timer_options);
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP | NEEDS_FIELDS,
+	.options = timer_options);

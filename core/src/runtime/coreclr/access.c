@@ -5,6 +5,14 @@
 #include "runtime/coreclr/layout_access.h"
 #include "targets/target.h"
 
+const struct coreclr coreclr_none;
+
+struct alloc_layout coreclr_alloc_layout(const struct runtime *runtime)
+{
+	return (struct alloc_layout){ (uint32_t)coreclr_offset(runtime, L_ALLOC_POINTER),
+				      (uint32_t)coreclr_offset(runtime, L_ALLOC_LIMIT) };
+}
+
 bool coreclr_has_descriptor(const struct runtime *runtime)
 {
 	return coreclr_of(runtime)->descriptor.is_read;

@@ -2,6 +2,7 @@
 /* CoreCLR as a runtime_ops: how it is opened and closed. */
 #include "runtime/coreclr/code/code.h"
 #include "runtime/coreclr/descriptor.h"
+#include "runtime/coreclr/features.h"
 #include "runtime/coreclr/find.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/modules/module.h"
@@ -100,6 +101,7 @@ static enum hd_status fill_layout(struct runtime *runtime, const struct descript
 				    files_advice(runtime));
 		}
 	}
+	runtime->alloc_layout = coreclr_alloc_layout(runtime);
 	struct findings *findings = &runtime->target->findings;
 	if (coreclr_of(runtime)->major > MAJOR_LAST) {
 		findings_add(findings, FINDING_NEWER_RUNTIME, NULL,
@@ -158,6 +160,7 @@ static enum hd_status read_runtime(struct runtime *runtime, const struct descrip
 	TRY(coreclr_read_version(runtime, descriptor, err));
 	TRY(fill_layout(runtime, descriptor, err));
 	TRY(gc_find(runtime, &gc_index, err));
+	runtime->has_cross_references = coreclr_has(runtime, CORECLR_CROSS_REFERENCES);
 	coreclr_read_globals(runtime, descriptor, gc_index);
 	if (runtime->gc.structures_invalid != 0)
 		report_gc(runtime);

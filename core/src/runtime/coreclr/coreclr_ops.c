@@ -10,7 +10,7 @@
 
 const struct runtime_ops coreclr_ops = {
 	.name = "CoreCLR",
-	.capabilities = RUNTIME_METADATA | RUNTIME_MODULES | RUNTIME_LOADER,
+	.capabilities = RUNTIME_METADATA | RUNTIME_LOADER,
 	.open = coreclr_open,
 	.close = coreclr_close,
 	.threads = thread_list_read,

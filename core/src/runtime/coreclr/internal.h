@@ -64,11 +64,27 @@ struct coreclr {
 	struct frame_words frames;
 };
 
-/** The CoreCLR that the runtime is.  Who has a const one changes only what is found out once, as a cache. */
+/** A CoreCLR of which nothing is known: no offset, no feature, no address. */
+extern const struct coreclr coreclr_none;
+
+/** Is it a CoreCLR? */
+static inline bool coreclr_is(const struct runtime *runtime)
+{
+	return runtime->ops == &coreclr_ops;
+}
+
+/**
+ * The CoreCLR that the runtime is.  Who has a const one changes only what is found out once, as a cache.  Another runtime
+ * has coreclr_none: who reads it finds nothing, and nobody may change it.
+ */
 static inline struct coreclr *coreclr_of(const struct runtime *runtime)
 {
-	return (struct coreclr *)(uintptr_t)runtime; /* NOLINT(performance-no-int-to-ptr) */
+	uintptr_t at = (uintptr_t)(coreclr_is(runtime) ? (const void *)runtime : &coreclr_none);
+	return (struct coreclr *)at; /* NOLINT(performance-no-int-to-ptr) */
 }
+
+/** Where its layout has the words of allocation contexts. */
+struct alloc_layout coreclr_alloc_layout(const struct runtime *runtime);
 
 /** runtime_ops.open and close of CoreCLR. */
 HD_NODISCARD enum hd_status coreclr_open(struct target *target, struct job *job,

@@ -153,7 +153,7 @@ bool runtime_function_find(struct runtime *runtime, uint64_t table, uint32_t cou
 struct code_tables *code_tables(struct runtime *runtime)
 {
 	struct coreclr *coreclr = coreclr_of(runtime);
-	if (!coreclr->code)
+	if (coreclr_is(runtime) && !coreclr->code)
 		coreclr->code = mem_calloc(1, sizeof(*coreclr->code));
 	return coreclr->code;
 }

@@ -42,7 +42,7 @@ struct code_tables {
 		*sources; /**< see runtime/coreclr/code/source.h; NULL until the first look-up */
 };
 
-/** The tables of @p runtime, made the first time; NULL when memory is exhausted. */
+/** The tables of @p runtime, made the first time; NULL when memory is exhausted, and of another runtime. */
 struct code_tables *code_tables(struct runtime *runtime);
 
 /** RUNTIME_FUNCTION: RVAs (readytorun.h, clrnt.h). */

@@ -74,6 +74,7 @@ struct method_bodies {
  *
  * @param[out] ret To be given to method_bodies_deinit(), also on failure.
  * @retval HD_OK
+ * @retval HD_ERR_UNSUPPORTED another runtime, which does not keep them
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
  */

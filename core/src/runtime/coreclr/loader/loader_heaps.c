@@ -410,6 +410,10 @@ enum hd_status loader_heaps_read(struct runtime *runtime, struct job *job, struc
 {
 	struct loader_heaps heaps = { 0 };
 	struct reading reading = { .runtime = runtime, .job = job, .heaps = &heaps, .err = err };
+	if (!coreclr_is(runtime)) {
+		*ret = (struct loader_heaps){ .is_partial = true };
+		return HD_OK;
+	}
 	enum hd_status status = read_loader(&reading);
 	if (status != HD_OK) {
 		loader_heaps_deinit(&heaps);

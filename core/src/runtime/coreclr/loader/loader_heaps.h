@@ -53,7 +53,8 @@ struct loader_heaps {
 };
 
 /**
- * Find the loader heaps and code heaps of all contexts, by their shape (doc/memory.md 3).
+ * Find the loader heaps and code heaps of all contexts, by their shape (doc/memory.md 3).  Those of another runtime
+ * are not known: none is found, and the result is partial.
  *
  * @param[out] ret To be given to loader_heaps_deinit(); untouched on failure.
  * @retval HD_OK

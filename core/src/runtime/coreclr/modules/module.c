@@ -125,6 +125,8 @@ static struct module *insert(struct module_table *modules, size_t index, uint64_
 struct module *module_find(struct runtime *runtime, uint64_t address)
 {
 	struct module_table *modules = coreclr_of(runtime)->modules;
+	if (!modules)
+		return NULL;
 	size_t index = lower_bound(modules, address);
 	struct module *module = index < modules->count ? modules->rows[index] : NULL;
 	if (!module || module->address != address)

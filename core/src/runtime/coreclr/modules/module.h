@@ -26,7 +26,10 @@ HD_NODISCARD enum hd_status module_table_create(struct runtime *runtime, struct 
 						struct hd_error *err);
 void module_table_destroy(struct module_table *modules);
 
-/** The module at @p address, its metadata read if it can be; NULL when memory is exhausted. */
+/**
+ * The module at @p address, its metadata read if it can be; NULL when memory is exhausted, and where the runtime has no
+ * modules.
+ */
 struct module *module_find(struct runtime *runtime, uint64_t address);
 
 /**

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "runtime/coreclr/features.h"
 #include "runtime/coreclr/layouts/thread_words.h"
 #include "runtime/coreclr/stack/coreclr_stack.h"
 #include "runtime/runtime_ops.h"
@@ -21,12 +22,19 @@ static bool replaced_return(struct thread_walk *walk, uint64_t *ret)
 	return false;
 }
 
+/* doc/coreclr.md 12.5. */
+static bool ended_frame_is_dead(const struct runtime *runtime)
+{
+	return coreclr_has(runtime, CORECLR_EMPTY_ABORTED_FRAMES);
+}
+
 const struct stack_ops coreclr_stack_ops = {
 	.frames = coreclr_stack_frames,
 	.frame_context = coreclr_stack_context,
 	.frame_method = coreclr_stack_method,
 	.arguments = coreclr_stack_arguments,
 	.exceptions = coreclr_stack_exceptions,
+	.ended_frame_is_dead = ended_frame_is_dead,
 	.is_filter = coreclr_stack_is_filter,
 	.native_roots = coreclr_stack_native_roots,
 	.replaced_return = replaced_return,

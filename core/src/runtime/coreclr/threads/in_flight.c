@@ -55,3 +55,8 @@ bool in_flight_handle(const struct in_flight *flight, uint64_t *ret)
 {
 	return exinfo_thrown(flight->runtime, flight->at, ret);
 }
+
+bool in_flight_is_known(const struct runtime *runtime)
+{
+	return coreclr_has_field(runtime, L_THREAD_EXCEPTION_TRACKER);
+}

@@ -20,6 +20,8 @@ struct in_flight {
 			 * another thread's exceptions */
 };
 
+/** Is it known which exceptions of threads are in flight? */
+bool in_flight_is_known(const struct runtime *runtime);
 /**
  * Begin at the innermost exception of @p thread; there is none if the runtime's list is not known.
  */

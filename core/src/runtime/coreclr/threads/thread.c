@@ -286,6 +286,8 @@ static void check_end(struct runtime *runtime, bool is_cut, bool is_odd)
 
 enum hd_status thread_list_read(struct runtime *runtime, struct hd_error *err)
 {
+	runtime->threads.knows_modes = coreclr_has_field(runtime, L_THREAD_COOPERATIVE);
+	runtime->threads.knows_exceptions = coreclr_has_field(runtime, L_THREAD_EXCEPTION);
 	if (coreclr_of(runtime)->globals.thread_store == 0)
 		return HD_OK;
 	struct links links;

@@ -62,3 +62,24 @@ void continuation_name(const struct runtime *runtime, const struct type *type, s
 			    (series->size + (int64_t)type->base_size) / 8);
 	}
 }
+
+bool continuation_read(const struct runtime *runtime, uint64_t address,
+		       struct continuation_words *ret)
+{
+	struct continuation_words words;
+	if (!coreclr_has_field(runtime, L_CONTINUATION_SIZE) ||
+	    !coreclr_pointer(runtime, address, L_CONTINUATION_NEXT, &words.next) ||
+	    !coreclr_pointer(runtime, address, L_CONTINUATION_RESUME, &words.resume_info) ||
+	    !coreclr_field_u32(runtime, address, L_CONTINUATION_STATE, &words.state))
+		return false;
+	words.data = address + coreclr_offset(runtime, L_CONTINUATION_SIZE);
+	*ret = words;
+	return true;
+}
+
+uint64_t resume_info_place(const struct runtime *runtime, uint64_t resume_info)
+{
+	return coreclr_has_field(runtime, L_RESUME_IP)
+		       ? resume_info + coreclr_offset(runtime, L_RESUME_IP)
+		       : 0;
+}

@@ -20,6 +20,19 @@ bool continuation_is(const struct runtime *runtime, const struct type *type, uin
 /** Is @p type one that continuation_is() found? */
 bool type_is_continuation(const struct runtime *runtime, const struct type *type);
 
+/** The words that every continuation has (doc/coreclr.md 7.3). */
+struct continuation_words {
+	uint64_t next;        /**< the one that goes on after it, 0 = none */
+	uint64_t resume_info; /**< address of its ResumeInfo, 0 = none */
+	uint64_t data;        /**< address of its data */
+	uint32_t state;
+};
+/** Read those of the object at @p address; false when the runtime has none, or they cannot be read. */
+bool continuation_read(const struct runtime *runtime, uint64_t address,
+		       struct continuation_words *ret);
+/** Where a ResumeInfo has the address of the await; 0: not known. */
+uint64_t resume_info_place(const struct runtime *runtime, uint64_t resume_info);
+
 /**
  * Append the name that the runtime has for it: "Continuation_SIZE", the bytes of data, then
  * "_OFFSET_COUNT" for each row of references in the data.

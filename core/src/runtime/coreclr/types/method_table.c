@@ -170,3 +170,20 @@ bool coreclr_describe_type(const struct runtime *runtime, uint64_t method_table,
 		ret->loader_allocator = find_loader_allocator(runtime, ret);
 	return true;
 }
+
+uint64_t type_interface(const struct runtime *runtime, const struct type *type, uint32_t index)
+{
+	uint64_t map, interface;
+	uint16_t count;
+	return coreclr_field_u16(runtime, type->method_table, L_MT_NUM_INTERFACES, &count) && index < count && coreclr_pointer(runtime, type->method_table, L_MT_INTERFACES, &map) && memory_u64(runtime->memory, map + 8 * (uint64_t)index, &interface) ? interface : 0;
+}
+
+const struct type *type_of_class(struct runtime *runtime, uint64_t ee_class)
+{
+	uint64_t method_table;
+	const struct type *type =
+		coreclr_pointer(runtime, ee_class, L_CLASS_METHOD_TABLE, &method_table)
+			? type_find(runtime, method_table)
+			: NULL;
+	return type && type->links.ee_class == ee_class ? type : NULL;
+}

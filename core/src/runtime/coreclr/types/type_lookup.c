@@ -252,6 +252,12 @@ void type_lookup_destroy(struct type_lookup *lookup)
 
 static enum hd_status require_lookup(struct runtime *runtime, struct hd_error *err)
 {
+	if (!coreclr_is(runtime)) {
+		return fail(err, HD_ERR_UNSUPPORTED, 0,
+			    "a program with %s does not keep a list of its types; dumpheap -stat "
+			    "lists those that have objects",
+			    runtime->ops->name);
+	}
 	return coreclr_of(runtime)->lookup
 		       ? HD_OK
 		       : type_lookup_create(runtime, &coreclr_of(runtime)->lookup, err);

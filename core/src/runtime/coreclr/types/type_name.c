@@ -390,7 +390,7 @@ static void write_name(struct name_writer *writer)
 			break;
 		}
 	}
-	if (writer->runtime)
+	if (writer->runtime && coreclr_is(writer->runtime))
 		count_extra(writer);
 	if (writer->failed)
 		writer->text->failed = true;
