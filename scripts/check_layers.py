@@ -7,6 +7,9 @@ itself, and core/include.  The shell program and the plug-ins see the public hea
 
 Registers have names in core/src/arch/*/ and in the layouts of the runtime only; everybody else asks struct arch.
 
+CoreCLR's struct, and the offsets and features of its releases, are for runtime/coreclr: another runtime has none
+of these.  READS_CORECLR has the files that are left.
+
 Private fields of the framework are named in core/src/framework alone, where check_framework.py
 looks for them.
 """
@@ -49,6 +52,18 @@ MAY_INCLUDE = {
 }
 # Structures of a runtime or of its GC are read in these folders only.
 READS_LAYOUTS = ("runtime", "gc")
+# CoreCLR's struct, its offsets, its features.
+CORECLR = re.compile(
+    r"\bstruct coreclr\b|\bcoreclr_(?:of|is|has|has_field|offset|pointer|field_u(?:16|32)|layout)\("
+)
+# Who reads these all the same: files that say more about CoreCLR, and nothing wrong about another runtime.
+READS_CORECLR = {
+    "command/objects/cmd_dumpmt.c": "numbers of MethodTable and EEClass, as SOS shows them",
+    "command/session/info_answer.c": "info -layout lists the offsets",
+    "hangs/wait_infos.c": "the framework of 11 notes what a thread waits for",
+    "hangs/wait_object.c": "the locks of 11 have managed ids",
+    "hangs/wait_words.c": "the locks of 11 are managed code",
+}
 # Headers that only files of their own layer may include.
 PRIVATE = {"runtime/coreclr/internal.h"}
 # The state that all runtimes have, for the folders of runtime.
@@ -115,6 +130,19 @@ def check_fields(src: pathlib.Path, bad: list[str]) -> None:
             bad.append(f"{name}: {field} looks like a field of the framework: a row of framework/")
 
 
+def check_coreclr(src: pathlib.Path, bad: list[str]) -> None:
+    """Report each file elsewhere that reads CoreCLR's struct or layout, and each on the list that does not."""
+    for path in sources(src):
+        name = path.relative_to(src).as_posix()
+        if name.startswith("runtime/coreclr/"):
+            continue
+        found = CORECLR.search(COMMENT.sub("", path.read_text(encoding="utf-8")))
+        if found and name not in READS_CORECLR:
+            bad.append(f"{name}: {found.group()} is CoreCLR's: ask runtime.h or runtime_ops.h")
+        elif not found and name in READS_CORECLR:
+            bad.append(f"{name}: reads nothing of CoreCLR: take it from READS_CORECLR")
+
+
 def check_registers(root: pathlib.Path, bad: list[str]) -> None:
     """Report each register that is named elsewhere, in the plug-ins too."""
     src = root / "core" / "src"
@@ -166,6 +194,7 @@ def main(root: pathlib.Path) -> int:
     check_cycles(graph, bad)
     check_fields(root / "core" / "src", bad)
     check_registers(root, bad)
+    check_coreclr(root / "core" / "src", bad)
     count = len(graph) + sum(check_front_end(root, name, bad) for name in FRONT_ENDS)
     print("\n".join(bad) or f"layers: {count} files, no violation")
     return int(bool(bad))
