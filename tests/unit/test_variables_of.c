@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#include "gc/heap.h"
+#include "graph/heap_graph.h"
 #include "inspect/variables_of.h"
+#include "runtime/type.h"
+#include "session/session_state.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
 #include "util/text.h"
@@ -35,6 +39,37 @@ TEST(objects_that_keep_variables_are_known_by_their_method)
 		ASSERT_TEXT(text.bytes ? text.bytes : "", cases[i].method);
 		text_deinit(&text);
 	}
+}
+
+/* Metadata has the names of the lambdas of a class. */
+TEST(variables_of_lambdas_belong_to_the_method_that_has_them)
+{
+	static const char closure[] = "Hang.Orders+<>c__DisplayClass1_0";
+	struct hd_error err = { 0 };
+	struct hd_session *session = NULL;
+	struct job job = { .workers = 1 };
+	struct heap *heap;
+	struct hd_graph *graph;
+	struct text text = { 0 };
+	ASSERT_UINT_FATAL(hd_session_create(&session, &err), HD_OK);
+	ASSERT_UINT_FATAL(
+		hd_session_open(session, HD_SOURCE_DIR "/corefiles/hang.core.zst", 0, NULL, &err),
+		HD_OK);
+	ASSERT_UINT_FATAL(session_heap(session, &job, &heap, &err), HD_OK);
+	ASSERT_UINT_FATAL(session_graph(session, false, &job, &graph, &err), HD_OK);
+	for (uint32_t i = 0; i < graph->type_count; i++) {
+		const struct graph_type *row = &graph->types[i];
+		if (row->name_size != strlen(closure) ||
+		    memcmp(row->name, closure, row->name_size) != 0)
+			continue;
+		ASSERT_UINT(variables_of_append(&text, heap->runtime,
+						type_find(heap->runtime, row->id), row->name,
+						row->name_size),
+			    VARIABLES_CLOSURE);
+	}
+	ASSERT_TEXT(text.bytes ? text.bytes : "", "Hang.Orders.Begin");
+	text_deinit(&text);
+	hd_session_destroy(session);
 }
 
 SUITE(.name = "variables_of")
