@@ -152,6 +152,18 @@ static void write_finding(struct triage *triage, const struct hd_rows *rows,
 	note_next(triage, next.bytes, next.size);
 }
 
+/* How many rules of the report could not run, for lack of data. */
+static uint64_t count_idle_rules(const struct hd_rows *rows)
+{
+	const struct hd_table *table = hd_rows_find(rows, "rules");
+	uint64_t count = 0;
+	for (uint64_t i = 0; i < hd_rows_count(rows, table); i++) {
+		const struct hd_value *ran = look_value(rows, table, i, "ran");
+		count += ran && !ran->number;
+	}
+	return count;
+}
+
 static enum hd_status look_at_findings(struct triage *triage, uint64_t objects)
 {
 	HD_CLEANUP(look_part) struct look_part part = { .name = "finding", .state = "none" };
@@ -184,9 +196,14 @@ static enum hd_status look_at_findings(struct triage *triage, uint64_t objects)
 	const struct hd_value *complete = hd_rows_member(rows, "complete");
 	if (!shown) {
 		bool is_whole = complete && complete->kind == HD_KIND_FLAG && complete->number;
-		part.state = is_whole ? "none" : "not known";
+		uint64_t idle = count_idle_rules(rows);
+		part.state = is_whole && !idle ? "none" : "not known";
 		text_puts(&part.text, "none of severity high or medium");
 		text_puts(&part.text, is_whole ? "" : ", but not all could be read (report)");
+		if (idle) {
+			text_printf(&part.text, ", but %s could not run here (report --json)",
+				    format_count(idle, "rule", count));
+		}
 		write_part(triage, &part);
 	}
 	hd_rows_free(rows);
