@@ -98,7 +98,8 @@ static enum hd_status add_call(struct demand_search *search, uint32_t row,
 	const struct async_node *end = &graph->rows[graph->rows[row].end];
 	bool is_endless = end->wait == AWAIT_SOURCE || wait_delays_without_end(search->waits, end);
 	bool is_start = false;
-	demand->calls++;
+	/* A thread that waits for the call has been counted. */
+	demand->calls += graph->rows[row].root != ROOT_THREAD;
 	for (unsigned int i = 0; is_endless && row != ASYNC_NO_NODE && i < STEPS_MAX; i++) {
 		const struct async_node *method = &graph->rows[row];
 		const char *name = async_node_name(graph, method);

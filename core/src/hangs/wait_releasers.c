@@ -231,9 +231,10 @@ static void note_waiting_methods(struct release_search *search)
 	}
 	for (size_t i = 0; i < waits->async->rows_count; i++) {
 		const struct wait_thing *thing = waits_for(search, (uint32_t)(waits->count + i));
-		/* In a quiet program, all further calls wait, too: only who refers to a source completes it. */
-		bool is_quiet = thing && thing->kind == AWAIT_SOURCE && thing->calls;
-		uint64_t bits = is_quiet ? 0 : thing_bit(search, thing);
+		/* In a quiet program, all further calls wait, too; who completes the one that is shared refers to it. */
+		bool is_shared = thing && thing->kind == AWAIT_SOURCE && thing->calls &&
+				 thing->threads + thing->methods < WAIT_THING_MIN;
+		uint64_t bits = is_shared ? 0 : thing_bit(search, thing);
 		const char *name = async_node_code(waits->async, &methods[i]);
 		bool is_near = methods[i].depth <= 3;
 		if (bits && is_near &&
