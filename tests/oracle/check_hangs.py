@@ -72,6 +72,16 @@ def states(truth: Json, answer: Json) -> Iterator[str]:
                 yield f"countdown: {found}, the program says {want}"
 
 
+def children(truth: Json, answer: Json) -> Iterator[str]:
+    """Differences about the process that a thread waits for: its number, and its file."""
+    said = truth.get("child")
+    states = [
+        str(t.get("state")) for t in answer["threads"] if t["waits_for"].startswith("Process.")
+    ]
+    if said and not all(f"process {said[0]} of {said[1]}" in state for state in states):
+        yield f"waits for {states}, the program says {said}"
+
+
 def name_of(member: Json) -> str:
     """A thread by its id in the system, an async method by its name."""
     return str(member.get("async_method") or member["os_id"])
@@ -163,6 +173,7 @@ def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
     answer, hang = ask(program, core, ["waits -all", "hang"])
     wrong = [*threads(truth, answer), *deadlocks(truth, answer), *verdicts(truth, hang)]
     wrong += [*lost_readers(truth, answer), *states(truth, answer), *groups(truth, hang)]
+    wrong += children(truth, answer)
     row = f"{counted(planted(truth))} -> {counted([v['verdict'] for v in hang['verdicts']])}"
     return f"{row}: {len(truth['threads']) + 2} facts", wrong
 

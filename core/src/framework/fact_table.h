@@ -185,6 +185,7 @@
 	X(CANCELLATION, "System.Threading.CancellationTokenSource", CORELIB, 8, 0)                 \
 	X(REGISTRATIONS, "System.Threading.CancellationTokenSource+Registrations", CORELIB, 8, 0)  \
 	X(PROCESS, "System.Diagnostics.Process", PROCESSES, 8, 0)                                  \
+	X(PROCESS_START, "System.Diagnostics.ProcessStartInfo", PROCESSES, 8, 0)                   \
 	X(CALLBACK_NODE, "System.Threading.CancellationTokenSource+CallbackNode", CORELIB, 8, 0)   \
 	/* Assemblies and load contexts */                                                         \
 	X(LOAD_CONTEXT, "System.Runtime.Loader.AssemblyLoadContext", CORELIB, 8, 0)                \
@@ -447,6 +448,8 @@
 	X(CANCELLATION_STATE, CANCELLATION, "_state", 8, 0)                                       \
 	X(REGISTRATIONS_THREAD, REGISTRATIONS, "ThreadIDExecutingCallbacks", 8, 0)                \
 	X(PROCESS_ID, PROCESS, "_processId", 8, 0)                                                \
+	X(PROCESS_STARTED_WITH, PROCESS, "_startInfo", 8, 0)                                      \
+	X(PROCESS_FILE, PROCESS_START, "_fileName", 8, 0)                                         \
 	X(PROCESS_OUTPUT, PROCESS, "_standardOutput", 8, 0)                                       \
 	X(PROCESS_OUTPUT_MODE, PROCESS, "_outputStreamReadMode", 8, 0)                            \
 	X(PROCESS_ERROR, PROCESS, "_standardError", 8, 0)                                         \

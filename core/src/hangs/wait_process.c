@@ -19,8 +19,11 @@ bool wait_process_read(const struct waits *waits, const struct thread_wait *wait
 	struct member id = fact_of(waits->members, process, FACT_PROCESS_ID);
 	if (id.state != MEMBER_READ)
 		return false;
+	struct member start = fact_of(waits->members, process, FACT_PROCESS_STARTED_WITH);
 	*ret = (struct wait_process){
 		.pid = member_signed(&id),
+		.file = start.bits ? fact_at(waits->members, start.bits, FACT_PROCESS_FILE).bits
+				   : 0,
 		.is_unread =
 			is_unread(waits, process, FACT_PROCESS_OUTPUT, FACT_PROCESS_OUTPUT_MODE) ||
 			is_unread(waits, process, FACT_PROCESS_ERROR, FACT_PROCESS_ERROR_MODE),

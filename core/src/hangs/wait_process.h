@@ -6,6 +6,7 @@
 
 struct wait_process {
 	int64_t pid;
+	uint64_t file; /**< the string with the file that it was started from; 0: not known */
 	/** Its output, or its errors, go into a pipe that this program has, and nobody has begun to read. */
 	bool is_unread;
 };

@@ -49,6 +49,7 @@ namespace Hang
         private static void Unread()
         {
             var process = Process.Start(new ProcessStartInfo("/usr/bin/yes") { RedirectStandardOutput = true });
+            Truth.Say("child", $"[{process.Id},\"{process.StartInfo.FileName}\"]");
             Truth.Start("exports", "Process.WaitForExit", process, null, () => process.WaitForExit());
         }
 

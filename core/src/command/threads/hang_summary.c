@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "analysis/async/async_graph.h"
+#include "command/threads/wait_state.h"
 #include "command/threads/wait_text.h"
 #include "gc/walk.h"
 #include "hangs/verdicts.h"
@@ -152,9 +153,11 @@ static void append_output(struct text *text, const struct waits *waits,
 	text_printf(text, "%s %s for the end of ", format_count(verdict->count, "thread", count),
 		    verdict->count == 1 ? "waits" : "wait");
 	if (verdict->count == 1) {
-		text_printf(text, "process %" PRId64, process.pid);
+		append_process(text, waits, &process);
 	} else {
-		text_printf(text, "processes (one is %" PRId64 ")", process.pid);
+		text_puts(text, "processes (one is ");
+		append_process(text, waits, &process);
+		text_puts(text, ")");
 	}
 	text_puts(text, ", whose output nobody reads: it probably waits until the pipe has room");
 }

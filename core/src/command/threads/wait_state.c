@@ -5,7 +5,6 @@
 
 #include "hangs/wait_ended.h"
 #include "hangs/wait_handles.h"
-#include "hangs/wait_process.h"
 #include "inspect/managed_lock.h"
 #include "inspect/value.h"
 
@@ -14,6 +13,9 @@
 #define BARRIER_SHIFT 16u
 
 #define MUTEX net_type_name(NET_MUTEX)
+
+/* Characters of the name of a file. */
+#define FILE_MAX 128u
 
 static void append_free(struct text *text, const struct waits *waits, const struct object *object)
 {
@@ -81,14 +83,26 @@ static void append_handle(struct text *text, const struct waits *waits,
 	}
 }
 
-static void append_process(struct text *text, const struct waits *waits,
-			   const struct thread_wait *wait)
+void append_process(struct text *text, const struct waits *waits,
+		    const struct wait_process *process)
+{
+	HD_CLEANUP(text) struct text file = { 0 };
+	text_printf(text, "process %" PRId64, process->pid);
+	if (!process->file || !string_value(waits->heap, process->file, FILE_MAX, &file, NULL) ||
+	    !file.size)
+		return;
+	text_puts(text, " of ");
+	text_escape(text, file.bytes, file.size);
+}
+
+static void append_process_state(struct text *text, const struct waits *waits,
+				 const struct thread_wait *wait)
 {
 	struct wait_process process;
 	if (!wait_process_read(waits, wait, &process))
 		return;
-	text_printf(text, "process %" PRId64 "%s", process.pid,
-		    process.is_unread ? ", whose output nobody reads" : "");
+	append_process(text, waits, &process);
+	text_puts(text, process.is_unread ? ", whose output nobody reads" : "");
 }
 
 void append_wait_state(struct text *text, const struct waits *waits, const struct thread_wait *wait)
@@ -117,7 +131,7 @@ void append_wait_state(struct text *text, const struct waits *waits, const struc
 		append_arrived(text, waits, object);
 		break;
 	case WAIT_PROCESS:
-		append_process(text, waits, wait);
+		append_process_state(text, waits, wait);
 		break;
 	case WAIT_HANDLE:
 		append_handle(text, waits, wait);
