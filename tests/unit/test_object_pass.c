@@ -40,7 +40,7 @@ static size_t addresses(const struct object_filter *filter, uint64_t *ret, size_
 		if (result == PASS_OBJECT)
 			ret[count++] = pass.walker.object.address;
 	}
-	object_pass_close(&pass);
+	object_pass_deinit(&pass);
 	return count;
 }
 
@@ -114,7 +114,7 @@ TEST(a_gap_is_told_and_counted)
 	CU_ASSERT_EQUAL_FATAL(result, PASS_GAP);
 	CU_ASSERT_EQUAL(pass.walker.damage.address, bad);
 	ASSERT_UINT(pass.tally.gaps.damaged + pass.tally.gaps.untyped, 1);
-	object_pass_close(&pass); /* before its end */
+	object_pass_deinit(&pass); /* before its end */
 	heap_range_deinit(&range);
 }
 
@@ -192,7 +192,7 @@ TEST(a_cancelled_job_ends)
 	while (status == HD_OK && result != PASS_END)
 		status = object_pass_next(&pass, &result, NULL);
 	CU_ASSERT_EQUAL(status, HD_ERR_CANCELLED);
-	object_pass_close(&pass);
+	object_pass_deinit(&pass);
 	heap_range_deinit(&range);
 }
 

@@ -47,28 +47,23 @@ enum hd_status chosen_objects_init(struct call *call, const struct value *mt,
 				   const struct value *part, struct chosen_objects *ret)
 {
 	const struct value *word = &call->words[0];
-	struct chosen_objects objects = { 0 };
+	HD_CLEANUP(chosen_objects) struct chosen_objects objects = { 0 };
 	if (word->is_type)
 		objects.of_type = word;
 	if (!word->given && mt->given)
 		objects.of_type = mt;
-	enum hd_status status;
 	if (!word->given && !objects.of_type)
 		objects.part = part->text;
 	if (objects.of_type || objects.part) {
-		status = choose_of_type(call, &objects);
+		TRY(choose_of_type(call, &objects));
 	} else {
 		uint32_t node;
-		status = call_object(call, 0, &node);
-		if (status == HD_OK)
-			status = add_node(call, &objects, node);
-	}
-	if (status != HD_OK) {
-		chosen_objects_deinit(&objects);
-		return status;
+		TRY(call_object(call, 0, &node));
+		TRY(add_node(call, &objects, node));
 	}
 	objects.type = call->graph->node_types[objects.nodes[0]];
 	*ret = objects;
+	objects = (struct chosen_objects){ 0 };
 	return HD_OK;
 }
 

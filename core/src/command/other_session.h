@@ -12,6 +12,12 @@
 HD_NODISCARD enum hd_status other_session_open(struct call *call, const char *name,
 					       struct hd_session **ret);
 
+/** For HD_CLEANUP(other_session), in front of a pointer that is NULL or was opened so. */
+static inline void other_session_deinit(struct hd_session **other)
+{
+	hd_session_destroy(*other);
+}
+
 /**
  * The heap of its target; an error names the target, because two are open.
  *

@@ -39,6 +39,12 @@ HD_NODISCARD enum hd_status members_create(struct heap *heap, struct members **r
 /** NULL is allowed. */
 void members_destroy(struct members *members);
 
+/** For HD_CLEANUP(members), in front of a pointer that is NULL or made by members_create(). */
+static inline void members_deinit(struct members **members)
+{
+	members_destroy(*members);
+}
+
 /**
  * The field of @p object that @p path names: instance fields by their names in metadata, with dots
  * between them, through structs and through references: "_separated.counts._data",

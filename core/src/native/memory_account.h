@@ -108,6 +108,12 @@ void memory_account_keep_rows(struct memory_account *account);
 /** NULL is allowed. */
 void memory_account_destroy(struct memory_account *account);
 
+/** For HD_CLEANUP(memory_account), in front of a pointer that is NULL or a whole account. */
+static inline void memory_account_deinit(struct memory_account **account)
+{
+	memory_account_destroy(*account);
+}
+
 /**
  * Bytes in memory, as far as that is known: for a core, those that are not in pages of zeros.
  * Negative only for MEMORY_CHANGED.

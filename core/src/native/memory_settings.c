@@ -173,16 +173,14 @@ enum hd_status memory_settings_read(struct target *target, struct heap *heap, st
 				    struct memory_settings *ret, struct hd_error *err)
 {
 	struct memory_settings settings = { 0 };
-	struct members *members;
+	HD_CLEANUP(members) struct members *members = NULL;
 	for (size_t i = 0; i < MEMORY_SETTINGS; i++)
 		settings.rows[i].name = names[i].variables[0];
 	TRY(read_environment(target, &settings, err));
 	if (heap) {
 		gc_limits_read(heap->runtime, &settings.limits);
 		TRY(members_create(heap, &members, err));
-		enum hd_status status = read_config(heap, members, job, &settings, err);
-		members_destroy(members);
-		TRY(status);
+		TRY(read_config(heap, members, job, &settings, err));
 	}
 	*ret = settings;
 	return HD_OK;

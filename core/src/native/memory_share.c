@@ -64,14 +64,13 @@ static uint64_t count_malloc_areas(const struct process_residency *residency)
 enum hd_status memory_share_read(struct target *target, struct heap *heap, struct job *job,
 				 struct memory_share *ret, struct hd_error *err)
 {
-	struct memory_account *account;
+	HD_CLEANUP(memory_account) struct memory_account *account = NULL;
 	struct memory_share share = { .gc_committed = committed_bytes(heap),
 				      .heaps = heap->heap_count };
 	/* The copy of a process is mostly without its native memory. */
 	TRY(target->kind == TARGET_CORE ? memory_account_create(target, heap, job, &account, err)
 					: memory_outline_create(target, heap, job, &account, err));
 	share_of_account(account, &share);
-	memory_account_destroy(account);
 	if (!share.is_malloc && target->process.residency)
 		share.arenas = count_malloc_areas(target->process.residency);
 	TRY(memory_settings_read(target, heap, job, &share.settings, err));

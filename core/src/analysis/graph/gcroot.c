@@ -143,23 +143,19 @@ enum hd_status gcroot_init(struct hd_graph *graph, uint32_t target,
 			   const struct gcroot_options *options, struct job *job,
 			   struct gcroot *ret, struct hd_error *err)
 {
-	struct gcroot gcroot = { 0 };
+	HD_CLEANUP(gcroot) struct gcroot gcroot = { 0 };
 	uint64_t *nodes = rooted_nodes(graph);
 	TRY_MEMORY(nodes, err);
 	const struct path_choice choice = { nodes, options->is_young, options->generation };
 	enum hd_status status = path_tree_init(graph, target, &choice, job, &gcroot.tree, err);
 	bitmap_free(nodes, graph->node_count);
-	if (status == HD_OK)
-		status = collect_rooted(graph, options, &gcroot, err);
-	if (status == HD_OK)
-		status = collect_older(graph, options, &gcroot, err);
-	if (status != HD_OK) {
-		gcroot_deinit(&gcroot);
-		return status;
-	}
+	TRY(status);
+	TRY(collect_rooted(graph, options, &gcroot, err));
+	TRY(collect_older(graph, options, &gcroot, err));
 	sort_rooted(graph, gcroot.strong, gcroot.strong_count);
 	sort_rooted(graph, gcroot.weak, gcroot.weak_count);
 	*ret = gcroot;
+	gcroot = (struct gcroot){ 0 };
 	return HD_OK;
 }
 

@@ -160,24 +160,18 @@ enum hd_status referrer_counts_init(struct hd_graph *graph, const uint32_t *node
 				    struct job *job, struct referrer_counts *ret,
 				    struct hd_error *err)
 {
-	struct referrer_counts counts = { 0 };
-	struct direct_links links = { 0 };
+	HD_CLEANUP(referrer_counts) struct referrer_counts counts = { 0 };
+	HD_CLEANUP(direct_links) struct direct_links links = { 0 };
 	TRY(link_names_init(&counts.names, graph, err));
-	enum hd_status status = collect_links(graph, nodes, count, job, &links, err);
-	if (status == HD_OK)
-		status = count_links(&counts, graph, &links, job, err);
-	if (status == HD_OK)
-		status = count_referring_roots(&counts, graph, nodes, count, err);
-	direct_links_deinit(&links);
-	if (status != HD_OK) {
-		referrer_counts_deinit(&counts);
-		return status;
-	}
+	TRY(collect_links(graph, nodes, count, job, &links, err));
+	TRY(count_links(&counts, graph, &links, job, err));
+	TRY(count_referring_roots(&counts, graph, nodes, count, err));
 	if (counts.rows_count) {
 		qsort(counts.rows, counts.rows_count, sizeof(*counts.rows),
 		      compare_referrer_counts);
 	}
 	*ret = counts;
+	counts = (struct referrer_counts){ 0 };
 	return HD_OK;
 }
 

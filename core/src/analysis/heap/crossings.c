@@ -226,19 +226,19 @@ size_t crossings_from(const struct crossing_finder *found, uint64_t address)
 									   : found->rows_count;
 }
 
-void marks_deinit(struct marks *marks, const struct heap *heap)
+void marks_deinit(struct marks *marks)
 {
-	for (size_t i = 0; marks->bitmaps && i < heap->segment_count; i++) {
-		const struct segment *segment = &heap->segments[i];
+	for (size_t i = 0; marks->bitmaps && i < marks->heap->segment_count; i++) {
+		const struct segment *segment = &marks->heap->segments[i];
 		bitmap_free(marks->bitmaps[i], (segment->end - segment->begin) / 8);
 	}
 	mem_free(marks->bitmaps);
 	marks->bitmaps = NULL;
 }
 
-enum hd_status marks_init(struct marks *marks, const struct heap *heap, struct job *job,
-			  struct hd_error *err)
+enum hd_status marks_init(struct marks *marks, struct job *job, struct hd_error *err)
 {
+	const struct heap *heap = marks->heap;
 	uint64_t bytes = 0;
 	marks->bitmaps = mem_calloc(heap->segment_count + 1, sizeof(*marks->bitmaps));
 	TRY_MEMORY(marks->bitmaps, err);
@@ -249,15 +249,9 @@ enum hd_status marks_init(struct marks *marks, const struct heap *heap, struct j
 		    segment->generation != GENERATION_EPHEMERAL)
 			continue;
 		bytes += size / 64;
-		enum hd_status status = job_check_memory(job, bytes, err);
-		if (status == HD_OK) {
-			marks->bitmaps[i] = bitmap_alloc(size / 8);
-			status = marks->bitmaps[i] ? HD_OK : fail_nomem(err);
-		}
-		if (status != HD_OK) {
-			marks_deinit(marks, heap);
-			return status;
-		}
+		TRY(job_check_memory(job, bytes, err));
+		marks->bitmaps[i] = bitmap_alloc(size / 8);
+		TRY_MEMORY(marks->bitmaps[i], err);
 	}
 	return HD_OK;
 }

@@ -16,6 +16,7 @@ typedef bool (*crossing_test)(uint8_t from, uint8_t to);
 
 /** One bit for each address that was referred to, in the segments that have young objects. */
 struct marks {
+	const struct heap *heap;
 	uint64_t **bitmaps; /**< one for each segment of the heap; NULL: it has no young objects */
 };
 
@@ -65,6 +66,6 @@ HD_NODISCARD enum hd_status crossings_count(struct type_counts *counts, struct h
  */
 size_t crossings_from(const struct crossing_finder *found, uint64_t address);
 
-HD_NODISCARD enum hd_status marks_init(struct marks *marks, const struct heap *heap,
-				       struct job *job, struct hd_error *err);
-void marks_deinit(struct marks *marks, const struct heap *heap);
+/** @param marks Only its heap is set. */
+HD_NODISCARD enum hd_status marks_init(struct marks *marks, struct job *job, struct hd_error *err);
+void marks_deinit(struct marks *marks);

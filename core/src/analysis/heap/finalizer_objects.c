@@ -50,7 +50,7 @@ enum hd_status finalizer_objects_next(struct finalizer_objects *objects, bool *r
 	return HD_OK;
 }
 
-void finalizer_objects_close(struct finalizer_objects *objects)
+void finalizer_objects_deinit(struct finalizer_objects *objects)
 {
 	window_deinit(&objects->window);
 	type_counts_deinit(&objects->counts);

@@ -31,7 +31,7 @@ struct finalizer_objects {
 /** Is its object ready to be finalized, so that the queue keeps it alive? */
 bool finalizer_is_ready(const struct finalizer_entry *entry);
 
-/** Begin; @p list and filter->dead are borrowed until finalizer_objects_close(). */
+/** Begin; @p list and filter->dead are borrowed until finalizer_objects_deinit(). */
 void finalizer_objects_open(struct finalizer_objects *ret, struct heap *heap,
 			    const struct finalizer_list *list,
 			    const struct finalizer_filter *filter);
@@ -45,4 +45,4 @@ void finalizer_objects_open(struct finalizer_objects *ret, struct heap *heap,
  */
 HD_NODISCARD enum hd_status finalizer_objects_next(struct finalizer_objects *objects, bool *ret,
 						   struct hd_error *err);
-void finalizer_objects_close(struct finalizer_objects *objects);
+void finalizer_objects_deinit(struct finalizer_objects *objects);

@@ -106,7 +106,7 @@ enum hd_status generation_bytes_count(struct generation_bytes *ret, struct heap 
 {
 	unsigned int workers = job_workers(job);
 	struct heapstat_counter counters[JOB_WORKERS_MAX] = { 0 };
-	struct generation_bytes *heaps =
+	HD_FREE struct generation_bytes *heaps =
 		mem_calloc((size_t)workers * heap->heap_count, sizeof(*heaps));
 	TRY_MEMORY(heaps, err);
 	for (unsigned int i = 0; i < workers; i++) {
@@ -114,11 +114,9 @@ enum hd_status generation_bytes_count(struct generation_bytes *ret, struct heap 
 			(struct heapstat_counter){ .dead = dead,
 						   .heaps = heaps + (size_t)i * heap->heap_count };
 	}
-	enum hd_status status = count_heap(ret, heap, counters, job, err);
-	for (unsigned int i = 0; status == HD_OK && i < workers; i++)
+	TRY(count_heap(ret, heap, counters, job, err));
+	for (unsigned int i = 0; i < workers; i++)
 		gaps_merge(gaps, &counters[i].gaps);
-	if (status == HD_OK)
-		add_segments(heap, ret);
-	mem_free(heaps);
-	return status;
+	add_segments(heap, ret);
+	return HD_OK;
 }

@@ -33,7 +33,7 @@ enum hd_status handle_objects_next(struct handle_objects *objects, bool *ret, st
 	return HD_OK;
 }
 
-void handle_objects_close(struct handle_objects *objects)
+void handle_objects_deinit(struct handle_objects *objects)
 {
 	window_deinit(&objects->window);
 	type_counts_deinit(&objects->counts);

@@ -19,7 +19,7 @@ struct handle_objects {
 };
 
 /**
- * Begin; @p list is borrowed until handle_objects_close().
+ * Begin; @p list is borrowed until handle_objects_deinit().
  *
  * @param type The type of the handles that are asked for; NULL: all.
  */
@@ -35,4 +35,4 @@ void handle_objects_open(struct handle_objects *ret, struct heap *heap,
  */
 HD_NODISCARD enum hd_status handle_objects_next(struct handle_objects *objects, bool *ret,
 						struct hd_error *err);
-void handle_objects_close(struct handle_objects *objects);
+void handle_objects_deinit(struct handle_objects *objects);

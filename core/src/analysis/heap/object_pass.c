@@ -77,7 +77,7 @@ bool object_pass_lacks_type(struct object_pass *pass)
 	return pass->tally.gaps.missing || pass->lacks_bytes;
 }
 
-void object_pass_close(struct object_pass *pass)
+void object_pass_deinit(struct object_pass *pass)
 {
 	job_end(pass->walker.job);
 	walker_deinit(&pass->walker);
@@ -89,20 +89,16 @@ enum hd_status object_pass_all(struct heap *heap, object_visit *visit, void *arg
 			       struct hd_error *err)
 {
 	HD_CLEANUP(heap_range) struct heap_range range = { 0 };
-	struct object_pass pass;
+	HD_CLEANUP(object_pass) struct object_pass pass = { 0 };
 	const struct range_choice choice = { 0 };
 	const struct life life = { 0 };
 	TRY(heap_range_init(&range, heap, &choice, err));
 	const struct object_filter filter = { .range = &range, .life = &life };
-	enum hd_status status = object_pass_open(&pass, heap, &filter, job, err);
-	if (status == HD_OK) {
-		enum pass_result result = PASS_GAP;
-		while (status == HD_OK && result != PASS_END) {
-			status = object_pass_next(&pass, &result, err);
-			if (status == HD_OK && result == PASS_OBJECT)
-				status = visit(arg, &pass.walker.object, err);
-		}
-		object_pass_close(&pass);
+	TRY(object_pass_open(&pass, heap, &filter, job, err));
+	for (enum pass_result result = PASS_GAP; result != PASS_END;) {
+		TRY(object_pass_next(&pass, &result, err));
+		if (result == PASS_OBJECT)
+			TRY(visit(arg, &pass.walker.object, err));
 	}
-	return status;
+	return HD_OK;
 }

@@ -24,7 +24,7 @@ struct object_pass {
  * Begin a pass.
  *
  * @param filter,job Borrowed until the pass is closed.
- * @param[out] ret To be given to object_pass_close(); untouched on failure.
+ * @param[out] ret To be given to object_pass_deinit(); untouched on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  */
@@ -46,7 +46,7 @@ HD_NODISCARD enum hd_status object_pass_next(struct object_pass *pass, enum pass
 bool object_pass_lacks_type(struct object_pass *pass);
 
 /** End the pass, at any time. */
-void object_pass_close(struct object_pass *pass);
+void object_pass_deinit(struct object_pass *pass);
 
 /** Called for each object of a heap; another status than HD_OK ends the pass. */
 typedef enum hd_status object_visit(void *arg, const struct object *object, struct hd_error *err);

@@ -56,13 +56,12 @@ enum hd_status strings_keep(struct strings *strings, const char *part, struct jo
 {
 	HD_CLEANUP(text) struct text scratch = { 0 };
 	size_t kept = 0;
-	enum hd_status status = HD_OK;
 	strings->count = strings->size = 0;
 	job_begin(job, "Searching strings", strings->rows_count);
-	for (size_t i = 0; i < strings->rows_count && status == HD_OK; i++) {
+	for (size_t i = 0; i < strings->rows_count; i++) {
 		const struct string_count row = strings->rows[i];
 		if (!job_step(job, 0, 1))
-			status = fail_cancelled(err);
+			return fail_cancelled(err);
 		if (!value_contains(strings->heap, row.address, part, &scratch))
 			continue;
 		strings->rows[kept++] = row;
@@ -70,9 +69,7 @@ enum hd_status strings_keep(struct strings *strings, const char *part, struct jo
 		strings->size += string_count_size(strings, &row);
 	}
 	strings->rows_count = kept;
-	if (status == HD_OK && scratch.failed)
-		status = fail_nomem(err);
-	return status;
+	return scratch.failed ? fail_nomem(err) : HD_OK;
 }
 
 enum hd_status string_nodes_init(const struct hd_graph *graph, const struct strings *strings,
@@ -80,25 +77,19 @@ enum hd_status string_nodes_init(const struct hd_graph *graph, const struct stri
 				 struct hd_error *err)
 {
 	HD_CLEANUP(text) struct text scratch = { 0 };
-	enum hd_status status = HD_OK;
 	*ret = (struct string_nodes){ 0 };
 	job_begin(job, "Searching strings", graph->object_count);
-	for (uint32_t node = 0; node < graph->object_count && status == HD_OK; node++) {
+	for (uint32_t node = 0; node < graph->object_count; node++) {
 		const struct graph_type *type = &graph->types[graph->node_types[node]];
 		if (node % JOB_STRIDE == 0 && !job_step(job, 0, JOB_STRIDE))
-			status = fail_cancelled(err);
+			return fail_cancelled(err);
 		if (!strings->type || type->id != strings->type->method_table ||
 		    !value_contains(strings->heap, graph_id(graph, node), part, &scratch))
 			continue;
-		if (PAGES_RESERVE(ret, nodes)) {
-			ret->nodes[ret->nodes_count++] = node;
-		} else {
-			status = fail_nomem(err);
-		}
+		TRY_MEMORY(PAGES_RESERVE(ret, nodes), err);
+		ret->nodes[ret->nodes_count++] = node;
 	}
-	if (status == HD_OK && scratch.failed)
-		status = fail_nomem(err);
-	return status;
+	return scratch.failed ? fail_nomem(err) : HD_OK;
 }
 
 void string_nodes_deinit(struct string_nodes *nodes)

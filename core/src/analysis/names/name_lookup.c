@@ -139,11 +139,10 @@ enum hd_status names_find(struct runtime *runtime, const char *module, const cha
 	*ret = (struct named_entities){ 0 };
 	TRY(module_list(runtime, &modules, &count, err));
 	job_begin(job, "types", 0);
-	enum hd_status status = HD_OK;
-	while (status == HD_OK && (found = next_named(modules, count, &index, module, ret)))
-		status = find_in_module(found, name, job, ret, err);
-	job_end(job);
-	return status;
+	JOB_STAGE(job);
+	while ((found = next_named(modules, count, &index, module, ret)))
+		TRY(find_in_module(found, name, job, ret, err));
+	return HD_OK;
 }
 
 enum hd_status tokens_find(struct runtime *runtime, const char *module, uint32_t token,

@@ -136,6 +136,14 @@ struct async_listing {
 	uint32_t *boxes;    /**< of the chain that is written, from the outermost */
 };
 
+static void async_listing_deinit(struct async_listing *listing)
+{
+	mem_free(listing->boxes);
+	text_deinit(&listing->detail);
+	async_chains_deinit(&listing->chains);
+	async_graph_deinit(&listing->graph);
+}
+
 static enum hd_status write_method(struct async_listing *listing, const struct async_node *node,
 				   unsigned int indent)
 {
@@ -372,24 +380,16 @@ static enum hd_status list_tasks(struct async_listing *listing)
 
 static enum hd_status run_dumpasync(struct call *call)
 {
-	struct async_listing listing = { .call = call };
-	struct members *members;
+	HD_CLEANUP(members) struct members *members = NULL;
+	HD_CLEANUP(async_listing) struct async_listing listing = { .call = call };
 	TRY(members_create(call->heap, &members, call->err));
-	enum hd_status status =
-		async_graph_create(call->heap, members, call->options[OPT_COMPLETED].given,
-				   &call->job, &listing.graph, call->err);
-	if (status == HD_OK)
-		status = list_chains(&listing);
-	if (status == HD_OK && call->options[OPT_TASKS].given)
-		status = list_tasks(&listing);
-	if (status == HD_OK)
-		write_total(&listing);
-	mem_free(listing.boxes);
-	text_deinit(&listing.detail);
-	async_chains_deinit(&listing.chains);
-	async_graph_deinit(&listing.graph);
-	members_destroy(members);
-	return status;
+	TRY(async_graph_create(call->heap, members, call->options[OPT_COMPLETED].given, &call->job,
+			       &listing.graph, call->err));
+	TRY(list_chains(&listing));
+	if (call->options[OPT_TASKS].given)
+		TRY(list_tasks(&listing));
+	write_total(&listing);
+	return HD_OK;
 }
 
 COMMAND(dumpasync, .has_rows = true,

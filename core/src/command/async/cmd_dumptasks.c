@@ -69,6 +69,14 @@ struct task_listing {
 	bool failed;
 };
 
+static void task_listing_deinit(struct task_listing *listing)
+{
+	async_types_deinit(&listing->types);
+	work_counts_deinit(&listing->counts);
+	text_deinit(&listing->method);
+	members_destroy(listing->members);
+}
+
 static void write_task(struct task_listing *listing, const struct object *task,
 		       const struct task_state *state)
 {
@@ -155,29 +163,22 @@ static void write_counts(struct task_listing *listing)
 
 static enum hd_status run_dumptasks(struct call *call)
 {
-	struct task_listing listing = { .call = call };
+	HD_CLEANUP(task_listing) struct task_listing listing = { .call = call };
 	bool is_stat = call->options[OPT_STAT].given;
 	const struct table_options options = { .limit = call_limit(call, OPT_LIMIT, UINT64_MAX) };
 	TRY(members_create(call->heap, &listing.members, call->err));
 	listing.counts = (struct work_counts){ .heap = call->heap, .members = listing.members };
 	answer_table(&call->answer, is_stat ? &counts_schema : &tasks_schema, &options);
-	enum hd_status status =
-		object_pass_all(call->heap, meet_task, &listing, &call->job, call->err);
-	if (status == HD_OK) {
-		char count[COUNT_SIZE];
-		const struct cell total[] = { cell_number(listing.total) };
-		if (is_stat)
-			write_counts(&listing);
-		if (answer_table_end(&call->answer))
-			answer_cut(&call->answer, options.limit);
-		answer_data(&call->answer, &total_schema, total);
-		answer_remark(&call->answer, "\n%s.\n", format_count(listing.total, "task", count));
-	}
-	async_types_deinit(&listing.types);
-	work_counts_deinit(&listing.counts);
-	text_deinit(&listing.method);
-	members_destroy(listing.members);
-	return status;
+	TRY(object_pass_all(call->heap, meet_task, &listing, &call->job, call->err));
+	char count[COUNT_SIZE];
+	const struct cell total[] = { cell_number(listing.total) };
+	if (is_stat)
+		write_counts(&listing);
+	if (answer_table_end(&call->answer))
+		answer_cut(&call->answer, options.limit);
+	answer_data(&call->answer, &total_schema, total);
+	answer_remark(&call->answer, "\n%s.\n", format_count(listing.total, "task", count));
+	return HD_OK;
 }
 
 COMMAND(dumptasks, .has_rows = true,

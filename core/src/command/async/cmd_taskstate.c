@@ -102,7 +102,7 @@ static enum hd_status run_taskstate(struct call *call)
 {
 	uint32_t flags = (uint32_t)call->options[OPT_VALUE].number;
 	struct task_state state = { .flags = flags, .status = task_status_of(flags) };
-	struct members *members;
+	HD_CLEANUP(members) struct members *members = NULL;
 	struct object object;
 	if (call->options[OPT_VALUE].given) {
 		write_state(call, NULL, NULL, &state);
@@ -110,11 +110,10 @@ static enum hd_status run_taskstate(struct call *call)
 	}
 	TRY(call_heap_object(call, call->words[0].number, &object));
 	TRY(members_create(call->heap, &members, call->err));
-	bool is_task = task_state_read(call->heap, members, &object, &state);
-	if (is_task)
-		write_state(call, members, &object, &state);
-	members_destroy(members);
-	return is_task ? HD_OK : call_wrong_object(call, &object, "a task", "dumpobj");
+	if (!task_state_read(call->heap, members, &object, &state))
+		return call_wrong_object(call, &object, "a task", "dumpobj");
+	write_state(call, members, &object, &state);
+	return HD_OK;
 }
 
 COMMAND(taskstate, .alias = "tks",

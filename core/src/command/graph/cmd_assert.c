@@ -140,20 +140,16 @@ static enum hd_status count_live(struct call *call, struct hd_session *session,
 /* Bytes that are alive in the earlier dump. */
 static enum hd_status count_before(struct call *call, uint64_t *ret)
 {
-	struct hd_session *other;
+	HD_CLEANUP(other_session) struct hd_session *other = NULL;
 	struct hd_graph *graph;
 	struct live_count *counts;
 	TRY(other_session_open(call, call->options[OPT_AGAINST].text, &other));
-	enum hd_status status = session_graph(other, false, &call->job, &graph, call->err);
-	if (status == HD_OK)
-		status = count_live(call, other, graph, &counts);
-	if (status == HD_OK) {
-		*ret = live_types_total(graph, counts).size;
-		pages_free(counts, graph->type_count, sizeof(*counts));
-		session_warn(other, call->sink);
-	}
-	hd_session_destroy(other);
-	return status;
+	TRY(session_graph(other, false, &call->job, &graph, call->err));
+	TRY(count_live(call, other, graph, &counts));
+	*ret = live_types_total(graph, counts).size;
+	pages_free(counts, graph->type_count, sizeof(*counts));
+	session_warn(other, call->sink);
+	return HD_OK;
 }
 
 static void judge(const struct hd_graph *graph, const struct live_count *counts, uint64_t before,

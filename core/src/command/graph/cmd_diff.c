@@ -186,6 +186,11 @@ struct side {
 	size_t capacity;
 };
 
+static void side_deinit(struct side *side)
+{
+	pages_free(side->types, side->capacity, sizeof(*side->types));
+}
+
 static enum hd_status list_types(const struct type_counts *counts, struct runtime *runtime,
 				 struct side *side, struct hd_error *err)
 {
@@ -220,11 +225,8 @@ static enum hd_status side_of_heap(struct call *call, struct side *side)
 	struct gaps gaps = { 0 };
 	HD_CLEANUP(heap_range) struct heap_range range = { 0 };
 	TRY(heap_range_init(&range, call->heap, &(const struct range_choice){ 0 }, call->err));
-	enum hd_status status =
-		type_counts_walk(&counts, &gaps, call->heap, &range, &call->job, call->err);
-	if (status == HD_OK)
-		status = list_types(&counts, call->heap->runtime, side, call->err);
-	TRY(status);
+	TRY(type_counts_walk(&counts, &gaps, call->heap, &range, &call->job, call->err));
+	TRY(list_types(&counts, call->heap->runtime, side, call->err));
 	gaps_report(call, &gaps);
 	return HD_OK;
 }
@@ -273,19 +275,13 @@ static enum hd_status write_diff(struct call *call, const struct diff_side *befo
 
 static enum hd_status run_diff(struct call *call)
 {
-	struct side before = { 0 }, after = { 0 };
-	struct hd_session *other;
+	HD_CLEANUP(other_session) struct hd_session *other = NULL;
+	HD_CLEANUP(side) struct side before = { 0 }, after = { 0 };
 	TRY(other_session_open(call, call->words[0].text, &other));
-	enum hd_status status = side_of_other(call, other, &after);
-	if (status == HD_OK)
-		status = side_of_open(call, &before);
+	TRY(side_of_other(call, other, &after));
+	TRY(side_of_open(call, &before));
 	job_end(&call->job);
-	if (status == HD_OK)
-		status = write_diff(call, &before.of, &after.of);
-	pages_free(before.types, before.capacity, sizeof(*before.types));
-	pages_free(after.types, after.capacity, sizeof(*after.types));
-	hd_session_destroy(other);
-	return status;
+	return write_diff(call, &before.of, &after.of);
 }
 
 COMMAND(diff, .has_rows = true, .summary = "compare with another dump, core or process, by type",

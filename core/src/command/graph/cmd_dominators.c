@@ -123,7 +123,6 @@ static enum hd_status subtree_init(struct subtree *subtree, const struct dominat
 	subtree->inside = bitmap_alloc(subtree->node_count);
 	subtree->known = bitmap_alloc(subtree->node_count);
 	if (!subtree->inside || !subtree->known) {
-		subtree_deinit(subtree);
 		return fail_nomem(err);
 	}
 	(void)bitmap_add(subtree->inside, top);
@@ -346,29 +345,24 @@ static enum hd_status write_top(struct call *call, const struct dominators *domi
 	if (top > call->graph->object_count)
 		top = call->graph->object_count;
 	struct top_list list = { .capacity = (size_t)top };
-	struct subtree subtree = { 0 };
+	HD_CLEANUP(subtree) struct subtree subtree = { 0 };
 	if (ancestor != HD_NONE)
 		TRY(subtree_init(&subtree, dominators, ancestor, call->err));
-	list.nodes = mem_alloc(list.capacity, sizeof(*list.nodes));
-	enum hd_status status = list.nodes ? HD_OK : fail_nomem(call->err);
+	HD_FREE struct top_node *nodes = mem_alloc(list.capacity, sizeof(*nodes));
+	TRY_MEMORY(nodes, call->err);
+	list.nodes = nodes;
 	job_begin(&call->job, "Sorting objects", call->graph->object_count);
-	if (status == HD_OK) {
-		status = collect_top_nodes(call, dominators, ancestor == HD_NONE ? NULL : &subtree,
-					   &list);
-	}
-	if (status == HD_OK) {
-		link_parents(&list, dominators);
-		answer_table(&call->answer, &node_schema, NULL);
-		struct dominated_by from = { .dominators = dominators };
-		status = root_paths_init(call->graph, false, &call->job, &from.paths, call->err);
-		job_end(&call->job);
-		if (status == HD_OK)
-			status = write_dominator_tree(call, &from, &list);
-		root_paths_deinit(&from.paths);
-		(void)answer_table_end(&call->answer);
-	}
-	subtree_deinit(&subtree);
-	mem_free(list.nodes);
+	TRY(collect_top_nodes(call, dominators, ancestor == HD_NONE ? NULL : &subtree, &list));
+	link_parents(&list, dominators);
+	answer_table(&call->answer, &node_schema, NULL);
+	struct dominated_by from = { .dominators = dominators };
+	enum hd_status status =
+		root_paths_init(call->graph, false, &call->job, &from.paths, call->err);
+	job_end(&call->job);
+	if (status == HD_OK)
+		status = write_dominator_tree(call, &from, &list);
+	root_paths_deinit(&from.paths);
+	(void)answer_table_end(&call->answer);
 	return status;
 }
 

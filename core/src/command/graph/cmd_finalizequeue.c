@@ -251,17 +251,15 @@ static enum hd_status run_finalizequeue(struct call *call)
 	const struct finalizer_filter filter = { .dead = &dead,
 						 .has_method_table = call->options[OPT_MT].given,
 						 .method_table = call->options[OPT_MT].number };
-	struct finalizer_objects objects;
+	HD_CLEANUP(finalizer_objects) struct finalizer_objects objects = { 0 };
 	finalizer_objects_open(&objects, call->heap, &list, &filter);
-	enum hd_status status = list_entries(call, &objects, is_stat);
-	if (status == HD_OK)
-		status = write_queue_statistics(call, &objects.counts, is_stat);
-	if (status == HD_OK && dead.graph) {
+	TRY(list_entries(call, &objects, is_stat));
+	TRY(write_queue_statistics(call, &objects.counts, is_stat));
+	if (dead.graph) {
 		completeness_json(call);
 		completeness_write(call, DEAD_PERHAPS);
 	}
-	finalizer_objects_close(&objects);
-	return status;
+	return HD_OK;
 }
 
 COMMAND(finalizequeue, .has_rows = true, .alias = "fq",

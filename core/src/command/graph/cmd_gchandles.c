@@ -213,13 +213,10 @@ static enum hd_status run_gchandles(struct call *call)
 	}
 	TRY(handle_list_read(call->heap, &call->job, &list, call->err));
 	job_end(&call->job);
-	struct handle_objects objects;
+	HD_CLEANUP(handle_objects) struct handle_objects objects = { 0 };
 	handle_objects_open(&objects, call->heap, &list, only ? &only->type : NULL);
-	enum hd_status status = list_handles(call, &objects);
-	if (status == HD_OK)
-		status = write_handle_statistics(call, &objects);
-	handle_objects_close(&objects);
-	return status;
+	TRY(list_handles(call, &objects));
+	return write_handle_statistics(call, &objects);
 }
 
 COMMAND(gchandles, .has_rows = true, .summary = "list the GC handles",

@@ -178,25 +178,20 @@ static enum hd_status count_exceptions(struct call *call, struct object_pass *pa
 static enum hd_status list_exceptions(struct call *call, const struct object_filter *filter,
 				      struct exception_counts *counts)
 {
-	struct object_pass pass;
+	HD_CLEANUP(object_pass) struct object_pass pass = { 0 };
 	TRY(object_pass_open(&pass, call->heap, filter, &call->job, call->err));
-	enum hd_status status = count_exceptions(call, &pass, counts);
+	TRY(count_exceptions(call, &pass, counts));
 	job_end(&call->job);
-	if (status == HD_OK) {
-		exception_counts_sort(counts);
-		life_write(filter->life, call);
-		status = write_exception_counts(call, counts);
-	}
-	if (status == HD_OK) {
-		char count[COUNT_SIZE];
-		const struct cell total[] = { cell_number(counts->total) };
-		answer_data(&call->answer, &exceptions_total_schema, total);
-		answer_remark(&call->answer, "\n    Total: %s\n",
-			      format_count(counts->total, "object", count));
-		gaps_report(call, &pass.tally.gaps);
-	}
-	object_pass_close(&pass);
-	return status;
+	exception_counts_sort(counts);
+	life_write(filter->life, call);
+	TRY(write_exception_counts(call, counts));
+	char count[COUNT_SIZE];
+	const struct cell total[] = { cell_number(counts->total) };
+	answer_data(&call->answer, &exceptions_total_schema, total);
+	answer_remark(&call->answer, "\n    Total: %s\n",
+		      format_count(counts->total, "object", count));
+	gaps_report(call, &pass.tally.gaps);
+	return HD_OK;
 }
 
 static enum hd_status run_dumpexceptions(struct call *call)
@@ -204,25 +199,20 @@ static enum hd_status run_dumpexceptions(struct call *call)
 	const struct value *options = call->options;
 	/* As in SOS, both together are neither. */
 	bool has_life = options[OPT_LIVE].given != options[OPT_DEAD].given;
-	struct heap_range range;
+	HD_CLEANUP(heap_range) struct heap_range range = { 0 };
 	struct life life = { 0 };
 	const struct range_choice choice = range_choice(NULL, NULL, &options[OPT_GEN], NULL);
 	const struct object_filter filter = { .range = &range,
 					      .life = &life,
 					      .type_part = options[OPT_TYPE].text };
+	HD_CLEANUP(members) struct members *members = NULL;
 	HD_CLEANUP(exception_counts) struct exception_counts counts = { .heap = call->heap };
-	TRY(members_create(call->heap, &counts.members, call->err));
-	struct members *members = counts.members;
-	enum hd_status status = heap_range_init(&range, call->heap, &choice, call->err);
-	if (status == HD_OK) {
-		if (has_life)
-			status = call_life(call, options[OPT_DEAD].given, &life);
-		if (status == HD_OK)
-			status = list_exceptions(call, &filter, &counts);
-		heap_range_deinit(&range);
-	}
-	members_destroy(members);
-	return status;
+	TRY(members_create(call->heap, &members, call->err));
+	counts.members = members;
+	TRY(heap_range_init(&range, call->heap, &choice, call->err));
+	if (has_life)
+		TRY(call_life(call, options[OPT_DEAD].given, &life));
+	return list_exceptions(call, &filter, &counts);
 }
 
 COMMAND(dumpexceptions, .has_rows = true,

@@ -18,14 +18,9 @@ static enum hd_status write_dumpgen_statistics(struct call *call, const struct h
 	HD_CLEANUP(type_counts) struct type_counts counts = { 0 };
 	struct gaps gaps = { 0 };
 	struct statistics statistics;
-	enum hd_status status =
-		type_counts_walk(&counts, &gaps, call->heap, range, &call->job, call->err);
-	if (status == HD_OK) {
-		status = type_counts_statistics(&counts, call->heap->runtime,
-						call->options[OPT_TYPE].text, &statistics,
-						call->err);
-	}
-	TRY(status);
+	TRY(type_counts_walk(&counts, &gaps, call->heap, range, &call->job, call->err));
+	TRY(type_counts_statistics(&counts, call->heap->runtime, call->options[OPT_TYPE].text,
+				   &statistics, call->err));
 	if (call->options[OPT_MT].given)
 		statistics_keep(&statistics, call->options[OPT_MT].number);
 	statistics_sort(&statistics, false, false);
@@ -97,7 +92,7 @@ static enum hd_status write_total(struct call *call, struct object_tally *tally)
 
 static enum hd_status dumpgen_list(struct call *call, const struct heap_range *range)
 {
-	struct object_pass pass;
+	HD_CLEANUP(object_pass) struct object_pass pass = { 0 };
 	const struct life life = { 0 };
 	const struct object_filter filter = { .range = range,
 					      .life = &life,
@@ -106,14 +101,11 @@ static enum hd_status dumpgen_list(struct call *call, const struct heap_range *r
 	TRY(object_pass_open(&pass, call->heap, &filter, &call->job, call->err));
 	uint64_t limit = call_limit(call, OPT_LIMIT, UINT64_MAX);
 	answer_table(&call->answer, &row_schema, &(const struct table_options){ .limit = limit });
-	enum hd_status status = list_generation(call, &pass);
+	TRY(list_generation(call, &pass));
 	job_end(&call->job);
-	if (status == HD_OK && answer_table_end(&call->answer))
+	if (answer_table_end(&call->answer))
 		answer_cut(&call->answer, limit);
-	if (status == HD_OK)
-		status = write_total(call, &pass.tally);
-	object_pass_close(&pass);
-	return status;
+	return write_total(call, &pass.tally);
 }
 
 static enum hd_status run_dumpgen(struct call *call)
@@ -122,9 +114,7 @@ static enum hd_status run_dumpgen(struct call *call)
 	const struct range_choice choice = range_choice(NULL, NULL, &call->words[0], NULL);
 	TRY(heap_range_init(&range, call->heap, &choice, call->err));
 	bool rows = call->options[OPT_MT].given && !call->options[OPT_STAT].given;
-	enum hd_status status =
-		rows ? dumpgen_list(call, &range) : write_dumpgen_statistics(call, &range);
-	return status;
+	return rows ? dumpgen_list(call, &range) : write_dumpgen_statistics(call, &range);
 }
 
 COMMAND(dumpgen, .has_rows = true, .alias = "dg",

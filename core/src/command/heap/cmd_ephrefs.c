@@ -72,13 +72,8 @@ static enum hd_status write_crossing_types(struct crossing_writer *writer,
 	struct call *call = writer->call;
 	HD_CLEANUP(type_counts) struct type_counts counts = { 0 };
 	struct statistics statistics;
-	enum hd_status status =
-		crossings_count(&counts, call->heap, found, first, &call->job, call->err);
-	if (status == HD_OK) {
-		status = type_counts_statistics(&counts, call->heap->runtime, NULL, &statistics,
-						call->err);
-	}
-	TRY(status);
+	TRY(crossings_count(&counts, call->heap, found, first, &call->job, call->err));
+	TRY(type_counts_statistics(&counts, call->heap->runtime, NULL, &statistics, call->err));
 	statistics_sort(&statistics, false, false);
 	statistics.limit = call_statistics_limit(call, OPT_STAT, OPT_LIMIT);
 	statistics_table(&call->answer, &statistics);
@@ -238,15 +233,12 @@ static enum hd_status write_ephrefs(struct call *call, struct crossing_finder *f
 
 static enum hd_status run_ephrefs(struct call *call)
 {
-	struct marks marks;
-	TRY(marks_init(&marks, call->heap, &call->job, call->err));
+	HD_CLEANUP(marks) struct marks marks = { .heap = call->heap };
+	TRY(marks_init(&marks, &call->job, call->err));
+	HD_CLEANUP(crossing_finder)
 	struct crossing_finder found = { .test = is_old_to_young, .marks = &marks };
-	enum hd_status status = find_crossings(call->heap, &call->job, &found, call->err);
-	if (status == HD_OK)
-		status = write_ephrefs(call, &found);
-	crossing_finder_deinit(&found);
-	marks_deinit(&marks, call->heap);
-	return status;
+	TRY(find_crossings(call->heap, &call->job, &found, call->err));
+	return write_ephrefs(call, &found);
 }
 
 /* A pair, or three objects in a row; as wide as SOS has it. */

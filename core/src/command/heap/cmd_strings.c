@@ -116,14 +116,10 @@ static enum hd_status write_holders(struct call *call, const struct strings *str
 {
 	HD_CLEANUP(string_nodes) struct string_nodes nodes = { 0 };
 	TRY(session_graph(call->session, false, &call->job, &call->graph, call->err));
-	enum hd_status status = string_nodes_init(call->graph, strings, listing->part, &call->job,
-						  &nodes, call->err);
+	TRY(string_nodes_init(call->graph, strings, listing->part, &call->job, &nodes, call->err));
 	job_end(&call->job);
 	answer_remark(&call->answer, "\n");
-	if (status == HD_OK) {
-		status = referrers_write(call, nodes.nodes, nodes.nodes_count, listing->limit);
-	}
-	return status;
+	return referrers_write(call, nodes.nodes, nodes.nodes_count, listing->limit);
 }
 
 enum hd_status strings_write(struct call *call, const struct object_filter *filter,
@@ -132,20 +128,14 @@ enum hd_status strings_write(struct call *call, const struct object_filter *filt
 	struct gaps gaps = { 0 };
 	HD_CLEANUP(strings) struct strings strings = { 0 };
 	TRY(object_strings(call->heap, filter, &call->job, &strings, &gaps, call->err));
-	enum hd_status status = HD_OK;
 	if (listing->part)
-		status = strings_keep(&strings, listing->part, &call->job, call->err);
+		TRY(strings_keep(&strings, listing->part, &call->job, call->err));
 	strings_sort(&strings, listing->min < UINT32_MAX ? (uint32_t)listing->min : UINT32_MAX);
 	job_end(&call->job);
-	if (status == HD_OK)
-		status = write_string_rows(call, &strings, listing);
-	if (status == HD_OK) {
-		write_strings_total(call, &strings);
-		gaps_report(call, &gaps);
-	}
-	if (status == HD_OK && listing->part && strings.rows_count)
-		status = write_holders(call, &strings, listing);
-	return status;
+	TRY(write_string_rows(call, &strings, listing));
+	write_strings_total(call, &strings);
+	gaps_report(call, &gaps);
+	return listing->part && strings.rows_count ? write_holders(call, &strings, listing) : HD_OK;
 }
 
 static enum hd_status run_strings(struct call *call)

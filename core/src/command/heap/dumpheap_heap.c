@@ -224,16 +224,13 @@ static enum hd_status end_object_list(struct call *call, struct object_tally *ta
 
 static enum hd_status list_all(struct call *call, const struct object_filter *filter)
 {
-	struct object_pass pass;
+	HD_CLEANUP(object_pass) struct object_pass pass = { 0 };
 	uint64_t limit = call_limit(call, DUMPHEAP_LIMIT, UINT64_MAX);
 	TRY(object_pass_open(&pass, call->heap, filter, &call->job, call->err));
 	begin_list(call, limit);
-	enum hd_status status = list_objects(call, &pass);
+	TRY(list_objects(call, &pass));
 	job_end(&call->job);
-	if (status == HD_OK)
-		status = end_object_list(call, &pass.tally, limit);
-	object_pass_close(&pass);
-	return status;
+	return end_object_list(call, &pass.tally, limit);
 }
 
 static enum hd_status list_strings(struct call *call, const struct object_filter *filter)
@@ -276,10 +273,7 @@ enum hd_status run_dumpheap_heap(struct call *call)
 		.method_table = options[DUMPHEAP_MT].number,
 		.type_part = options[DUMPHEAP_TYPE].text,
 	};
-	enum hd_status status = HD_OK;
 	if (options[DUMPHEAP_LIVE].given || options[DUMPHEAP_DEAD].given)
-		status = call_life(call, options[DUMPHEAP_DEAD].given, &life);
-	if (status == HD_OK)
-		status = dumpheap_heap_answer(call, &filter);
-	return status;
+		TRY(call_life(call, options[DUMPHEAP_DEAD].given, &life));
+	return dumpheap_heap_answer(call, &filter);
 }

@@ -195,17 +195,15 @@ static enum hd_status choose_regions(struct call *call, struct memory_regions *r
 	size_t kept = 0;
 	HD_FREE bool *chosen = mem_calloc(regions->rows_count + 1, sizeof(*chosen));
 	TRY_MEMORY(chosen, call->err);
-	enum hd_status status = HD_OK;
 	if (call->options[OPT_LIST].given)
-		status = choose_listed(call, regions, chosen);
-	for (size_t i = 0; status == HD_OK && i < regions->rows_count; i++) {
+		TRY(choose_listed(call, regions, chosen));
+	for (size_t i = 0; i < regions->rows_count; i++) {
 		const struct memory_region *region = &regions->rows[i];
 		if (is_shown(call, region) && (chosen[i] || !call->options[OPT_LIST].given))
 			regions->rows[kept++] = *region;
 	}
-	if (status == HD_OK)
-		regions->rows_count = kept;
-	return status;
+	regions->rows_count = kept;
+	return HD_OK;
 }
 
 static int compare_region_sizes(const void *a, const void *b)
@@ -361,20 +359,15 @@ static enum hd_status write_maddress(struct call *call, struct memory_regions *r
 
 static enum hd_status run_maddress(struct call *call)
 {
-	struct memory_account *account;
-	struct memory_regions regions;
+	HD_CLEANUP(memory_account) struct memory_account *account = NULL;
+	HD_CLEANUP(memory_regions) struct memory_regions regions = { 0 };
 	if (call->options[OPT_RESERVE_HEURISTIC].given && !call->options[OPT_RESERVE].given) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "-reserveHeuristic is about what -reserve shows: give both");
 	}
 	TRY(make_call_account(call, call->session, &account));
-	enum hd_status status = memory_regions_read(account, &regions, call->err);
-	if (status == HD_OK) {
-		status = write_maddress(call, &regions);
-		memory_regions_deinit(&regions);
-	}
-	memory_account_destroy(account);
-	return status;
+	TRY(memory_regions_read(account, &regions, call->err));
+	return write_maddress(call, &regions);
 }
 
 COMMAND(maddress, .has_rows = true, .top_level = TOP_LEVEL_ALWAYS,

@@ -310,20 +310,18 @@ static enum hd_status write_memory(struct call *call, const struct memory_answer
 /* The account of what the option names, which is open only until it is made. */
 static enum hd_status make_other_account(struct call *call, struct memory_account **ret)
 {
-	struct hd_session *other;
+	HD_CLEANUP(other_session) struct hd_session *other = NULL;
 	TRY(other_session_open(call, call->options[OPT_AGAINST].text, &other));
-	enum hd_status status =
-		other->target ? make_call_account(call, other, ret)
-			      : fail(call->err, HD_ERR_UNSUPPORTED, 0,
-				     "%.100s: a heap dump file does not hold memory: name a core "
-				     "or a process",
-				     other->path);
-	if (status == HD_OK) {
-		memory_account_keep_rows(*ret);
-		session_warn(other, call->sink);
+	if (!other->target) {
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "%.100s: a heap dump file does not hold memory: name a core "
+			    "or a process",
+			    other->path);
 	}
-	hd_session_destroy(other);
-	return status;
+	TRY(make_call_account(call, other, ret));
+	memory_account_keep_rows(*ret);
+	session_warn(other, call->sink);
+	return HD_OK;
 }
 
 /* Collect the evidence that only a walk over the heap gives. */
@@ -331,10 +329,9 @@ static enum hd_status walk_for_evidence(struct call *call, const struct generati
 					struct memory_evidence *evidence)
 {
 	HD_CLEANUP(load_contexts) struct load_contexts contexts = { 0 };
-	enum hd_status status = load_contexts_read(call->heap, &call->job, &contexts, call->err);
-	for (size_t i = 0; status == HD_OK && i < contexts.rows_count; i++)
+	TRY(load_contexts_read(call->heap, &call->job, &contexts, call->err));
+	for (size_t i = 0; i < contexts.rows_count; i++)
 		evidence->unloading += contexts.rows[i].is_unloading;
-	TRY(status);
 	for (size_t i = 0; i < BYTES_GENERATIONS; i++) {
 		evidence->live += bytes->of[BYTES_LIVE][i];
 		evidence->dead += bytes->of[BYTES_UNROOTED][i];
@@ -377,17 +374,12 @@ static enum hd_status answer_with_account(struct call *call, struct memory_answe
 
 static enum hd_status run_memory(struct call *call)
 {
-	struct memory_account *account = NULL, *before = NULL;
+	HD_CLEANUP(memory_account) struct memory_account *account = NULL, *before = NULL;
 	if (call->options[OPT_AGAINST].given)
 		TRY(make_other_account(call, &before));
-	enum hd_status status = make_call_account(call, call->session, &account);
-	if (status == HD_OK) {
-		struct memory_answer memory = { .account = account, .before = before };
-		status = answer_with_account(call, &memory);
-		memory_account_destroy(account);
-	}
-	memory_account_destroy(before);
-	return status;
+	TRY(make_call_account(call, call->session, &account));
+	struct memory_answer memory = { .account = account, .before = before };
+	return answer_with_account(call, &memory);
 }
 
 COMMAND(memory, .has_rows = true, .top_level = TOP_LEVEL_NEVER,

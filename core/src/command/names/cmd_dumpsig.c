@@ -204,11 +204,10 @@ static enum hd_status write_signature(struct call *call, const struct signature_
 		[SIGNATURE_COMPLETE] = cell_flag(is_complete),
 	};
 	answer_record(&call->answer, &signature_schema, cells);
-	enum hd_status status =
-		line.failed ? fail_nomem(call->err) : write_parts(call, from, &head, size);
-	if (status == HD_OK)
-		write_end(call, from, size, is_complete);
-	return status;
+	TRY_MEMORY(!line.failed, call->err);
+	TRY(write_parts(call, from, &head, size));
+	write_end(call, from, size, is_complete);
+	return HD_OK;
 }
 
 static enum hd_status run_dumpsig(struct call *call)

@@ -122,30 +122,6 @@ static void write_match(struct call *call, const struct named_entity *entity,
 	call->out.text.failed |= name.failed;
 }
 
-static enum hd_status write_matches(struct call *call, const struct named_entities *entities)
-{
-	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
-	HD_CLEANUP(method_bodies) struct method_bodies bodies = { 0 };
-	enum hd_status status = HD_OK;
-	bool has_methods = false;
-	for (size_t i = 0; i < entities->rows_count; i++)
-		has_methods |= entities->rows[i].token >> 24 != 2;
-	if (has_methods)
-		status = method_bodies_read(call->heap->runtime, &call->job, &bodies, call->err);
-	if (status == HD_OK)
-		answer_table(&call->answer, &matches_schema, &options);
-	for (size_t i = 0; status == HD_OK && i < entities->rows_count; i++) {
-		if (answer_wants_row(&call->answer))
-			write_match(call, &entities->rows[i], &bodies);
-		status = call_check(call);
-	}
-	if (status == HD_OK) {
-		(void)answer_table_end(&call->answer);
-		write_bodies_end(call, &bodies);
-	}
-	return status;
-}
-
 /* Nothing was found: why? */
 static enum hd_status nothing_found(struct call *call, const struct named_entities *entities,
 				    const char *module, const char *what)
@@ -168,16 +144,27 @@ static enum hd_status nothing_found(struct call *call, const struct named_entiti
 		    what, module);
 }
 
-static enum hd_status answer_matches(struct call *call, enum hd_status status,
-				     struct named_entities *entities, const char *module,
-				     const char *what)
+static enum hd_status write_matches(struct call *call, const struct named_entities *entities,
+				    const char *module, const char *what)
 {
-	if (status == HD_OK && !entities->rows_count)
-		status = nothing_found(call, entities, module, what);
-	if (status == HD_OK)
-		status = write_matches(call, entities);
-	named_entities_deinit(entities);
-	return status;
+	static const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
+	HD_CLEANUP(method_bodies) struct method_bodies bodies = { 0 };
+	bool has_methods = false;
+	if (!entities->rows_count)
+		return nothing_found(call, entities, module, what);
+	for (size_t i = 0; i < entities->rows_count; i++)
+		has_methods |= entities->rows[i].token >> 24 != 2;
+	if (has_methods)
+		TRY(method_bodies_read(call->heap->runtime, &call->job, &bodies, call->err));
+	answer_table(&call->answer, &matches_schema, &options);
+	for (size_t i = 0; i < entities->rows_count; i++) {
+		if (answer_wants_row(&call->answer))
+			write_match(call, &entities->rows[i], &bodies);
+		TRY(call_check(call));
+	}
+	(void)answer_table_end(&call->answer);
+	write_bodies_end(call, &bodies);
+	return HD_OK;
 }
 
 static enum hd_status run_name2ee(struct call *call)
@@ -190,15 +177,12 @@ static enum hd_status run_name2ee(struct call *call)
 	}
 	if (!call->words[1].given)
 		name = mark + 1;
-	char *module =
+	HD_FREE char *module =
 		mem_strndup(first, call->words[1].given ? strlen(first) : (size_t)(mark - first));
 	TRY_MEMORY(module, call->err);
-	struct named_entities entities;
-	enum hd_status status =
-		names_find(call->heap->runtime, module, name, &call->job, &entities, call->err);
-	status = answer_matches(call, status, &entities, module, name);
-	mem_free(module);
-	return status;
+	HD_CLEANUP(named_entities) struct named_entities entities = { 0 };
+	TRY(names_find(call->heap->runtime, module, name, &call->job, &entities, call->err));
+	return write_matches(call, &entities, module, name);
 }
 
 static enum hd_status run_token2ee(struct call *call)
@@ -211,12 +195,11 @@ static enum hd_status run_token2ee(struct call *call)
 			    " is not one of a type (02......) or method (06......)",
 			    token);
 	}
-	struct named_entities entities;
+	HD_CLEANUP(named_entities) struct named_entities entities = { 0 };
 	char what[32];
-	enum hd_status status =
-		tokens_find(call->heap->runtime, module, (uint32_t)token, &entities, call->err);
+	TRY(tokens_find(call->heap->runtime, module, (uint32_t)token, &entities, call->err));
 	(void)snprintf(what, sizeof(what), "%08" PRIx64, token);
-	return answer_matches(call, status, &entities, module, what);
+	return write_matches(call, &entities, module, what);
 }
 
 COMMAND(name2ee, .has_rows = true, .summary = "find a type or method of a module by its name",

@@ -477,12 +477,10 @@ static enum hd_status show_collection(struct call *call, struct members *members
 static enum hd_status dump_collection(struct call *call, const char *wanted)
 {
 	struct object object;
-	struct members *members;
+	HD_CLEANUP(members) struct members *members = NULL;
 	TRY(call_heap_object(call, call->words[0].number, &object));
 	TRY(members_create(call->heap, &members, call->err));
-	enum hd_status status = show_collection(call, members, &object, wanted);
-	members_destroy(members);
-	return status;
+	return show_collection(call, members, &object, wanted);
 }
 
 static enum hd_status run_dumpcollection(struct call *call)

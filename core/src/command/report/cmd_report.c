@@ -100,15 +100,12 @@ static enum hd_status take_inventory(struct call *call, struct hd_session *sessi
 	struct facts_of of = { 0 };
 	TRY(provide_other(call, session, &of));
 	of.is_complete = !session_losses(session, met);
-	struct report report;
-	enum hd_status status = report_make(&report, &of, &call->job, call->err);
-	if (status == HD_OK)
-		status = inventory_make(&report, &ret->inventory, call->err);
-	if (status == HD_OK)
-		status = inventory_keep(&ret->inventory, &report, call->err);
-	report_deinit(&report);
+	HD_CLEANUP(report) struct report report = { 0 };
+	TRY(report_make(&report, &of, &call->job, call->err));
+	TRY(inventory_make(&report, &ret->inventory, call->err));
+	TRY(inventory_keep(&ret->inventory, &report, call->err));
 	job_end(&call->job);
-	return status;
+	return HD_OK;
 }
 
 /* Which file does a session have open?  False: a process, or nobody can say it. */
@@ -140,20 +137,17 @@ static bool is_same_file(const struct hd_session *a, const struct hd_session *b)
 static enum hd_status other_heap_read(struct call *call, const char *name, uint64_t minutes,
 				      struct other_heap *ret)
 {
-	struct hd_session *session;
+	HD_CLEANUP(other_session) struct hd_session *session = NULL;
 	*ret = (struct other_heap){ .with = { .name = name } };
 	TRY(other_session_open(call, name, &session));
-	enum hd_status status = take_inventory(call, session, ret);
-	if (status == HD_OK) {
-		ret->inventory.pid = heap_pid_of(session);
-		ret->with.before = &ret->inventory;
-		ret->with.pid = heap_pid_of(call->session);
-		ret->with.is_same_file = is_same_file(call->session, session);
-		find_hours(call, session, minutes, ret);
-		session_warn(session, call->sink);
-	}
-	hd_session_destroy(session);
-	return status;
+	TRY(take_inventory(call, session, ret));
+	ret->inventory.pid = heap_pid_of(session);
+	ret->with.before = &ret->inventory;
+	ret->with.pid = heap_pid_of(call->session);
+	ret->with.is_same_file = is_same_file(call->session, session);
+	find_hours(call, session, minutes, ret);
+	session_warn(session, call->sink);
+	return HD_OK;
 }
 
 /* All earlier heaps, in the order of time. */

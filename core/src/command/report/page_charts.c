@@ -117,24 +117,19 @@ static enum hd_status write_flame(struct page *page, const struct dominator_stac
 {
 	HD_CLEANUP(chart_tree) struct chart_tree tree = { 0 };
 	unsigned int depth = 0;
-	enum hd_status status =
-		chart_tree_init(&tree, stacks, view, NULL, FLAME_NODES, page->call->err);
-	double *begins = status == HD_OK ? mem_calloc(tree.count, sizeof(*begins)) : NULL;
-	if (status == HD_OK && !begins)
-		status = fail_nomem(page->call->err);
-	for (size_t i = 0; status == HD_OK && i < tree.count; i++)
+	TRY(chart_tree_init(&tree, stacks, view, NULL, FLAME_NODES, page->call->err));
+	HD_FREE double *begins = mem_calloc(tree.count, sizeof(*begins));
+	TRY_MEMORY(begins, page->call->err);
+	for (size_t i = 0; i < tree.count; i++)
 		depth = tree.nodes[i].depth > depth ? tree.nodes[i].depth : depth;
-	if (status == HD_OK) {
-		html_printf(&page->html,
-			    "<h3>%s</h3>\n<div class=\"chart flame\"><svg id=\"%s\" role=\"img\" "
-			    "aria-label=\"%s; the table below has the same\" width=\"100%%\" "
-			    "height=\"%u\">\n",
-			    label, id, label, (depth + 1) * FLAME_ROW);
-		write_flame_boxes(page, &tree, begins);
-		html_puts(&page->html, "</svg></div>\n");
-	}
-	mem_free(begins);
-	return status;
+	html_printf(&page->html,
+		    "<h3>%s</h3>\n<div class=\"chart flame\"><svg id=\"%s\" role=\"img\" "
+		    "aria-label=\"%s; the table below has the same\" width=\"100%%\" "
+		    "height=\"%u\">\n",
+		    label, id, label, (depth + 1) * FLAME_ROW);
+	write_flame_boxes(page, &tree, begins);
+	html_puts(&page->html, "</svg></div>\n");
+	return HD_OK;
 }
 
 static void write_square_boxes(struct page *page, const struct chart_tree *tree,
@@ -172,20 +167,19 @@ static enum hd_status find_modules(struct page *page, struct dominator_stacks *s
 {
 	const struct report_facts *facts = &page->report->facts;
 	size_t count = stacks->frames.places_count;
-	const char **modules = mem_calloc(count + 1, sizeof(const char *));
-	enum hd_status status = modules ? HD_OK : fail_nomem(page->call->err);
-	for (uint32_t type = 0; status == HD_OK && type < facts->graph->type_count; type++) {
+	const char **modules = *ret = mem_calloc(count + 1, sizeof(const char *));
+	TRY_MEMORY(modules, page->call->err);
+	for (uint32_t type = 0; type < facts->graph->type_count; type++) {
 		const struct graph_type *row = &facts->graph->types[type];
 		uint32_t frame;
 		if (!row->name || !facts_live_count(facts, type))
 			continue;
-		status = string_table_add(&stacks->frames, row->name, row->name_size, &frame,
-					  page->call->err);
-		if (status == HD_OK && frame < count && !modules[frame])
+		TRY(string_table_add(&stacks->frames, row->name, row->name_size, &frame,
+				     page->call->err));
+		if (frame < count && !modules[frame])
 			modules[frame] = module_of(facts, type);
 	}
-	*ret = modules;
-	return status;
+	return HD_OK;
 }
 
 static enum hd_status write_squares(struct page *page, const struct dominator_stacks *stacks,
@@ -195,26 +189,20 @@ static enum hd_status write_squares(struct page *page, const struct dominator_st
 	/* A dump file does not say which modules its types are of. */
 	bool has_modules = page->report->facts.heap != NULL;
 	HD_CLEANUP(chart_tree) struct chart_tree tree = { 0 };
-	enum hd_status status =
-		chart_tree_init(&tree, stacks, has_modules ? CHART_BY_MODULE : CHART_BY_NAMESPACE,
-				modules, SQUARE_NODES, page->call->err);
-	struct chart_box *boxes = status == HD_OK ? mem_calloc(tree.count, sizeof(*boxes)) : NULL;
-	if (status == HD_OK && !boxes)
-		status = fail_nomem(page->call->err);
-	if (status == HD_OK) {
-		chart_tree_squares(&tree, &whole, SQUARES_HEAD, boxes);
-		html_printf(
-			&page->html,
-			"<h3>Treemap%s</h3>\n<div class=\"chart\"><svg id=\"squares\" role=\"img\" "
-			"aria-label=\"Treemap; the table below has the same\" width=\"100%%\" "
-			"height=\"%.0f\">\n",
-			has_modules ? ", by module, namespace and type" : ", by namespace and type",
-			SQUARES_SIZE);
-		write_square_boxes(page, &tree, boxes);
-		html_puts(&page->html, "</svg></div>\n");
-	}
-	mem_free(boxes);
-	return status;
+	TRY(chart_tree_init(&tree, stacks, has_modules ? CHART_BY_MODULE : CHART_BY_NAMESPACE,
+			    modules, SQUARE_NODES, page->call->err));
+	HD_FREE struct chart_box *boxes = mem_calloc(tree.count, sizeof(*boxes));
+	TRY_MEMORY(boxes, page->call->err);
+	chart_tree_squares(&tree, &whole, SQUARES_HEAD, boxes);
+	html_printf(&page->html,
+		    "<h3>Treemap%s</h3>\n<div class=\"chart\"><svg id=\"squares\" role=\"img\" "
+		    "aria-label=\"Treemap; the table below has the same\" width=\"100%%\" "
+		    "height=\"%.0f\">\n",
+		    has_modules ? ", by module, namespace and type" : ", by namespace and type",
+		    SQUARES_SIZE);
+	write_square_boxes(page, &tree, boxes);
+	html_puts(&page->html, "</svg></div>\n");
+	return HD_OK;
 }
 
 /* The node after @p node in preorder, or 0. */
@@ -290,13 +278,9 @@ enum hd_status page_charts(struct page *page)
 	HD_CLEANUP(dominator_stacks) struct dominator_stacks stacks = { 0 };
 	if (!facts->sums.live_objects)
 		return HD_OK;
-	enum hd_status status = dominator_stacks_init(&stacks, facts->graph, facts->dominators,
-						      &call->job, call->err);
+	TRY(dominator_stacks_init(&stacks, facts->graph, facts->dominators, &call->job, call->err));
 	job_end(&call->job);
 	HD_FREE const char **modules = NULL;
-	if (status == HD_OK)
-		status = find_modules(page, &stacks, &modules);
-	if (status == HD_OK)
-		status = write_charts(page, &stacks, modules);
-	return status;
+	TRY(find_modules(page, &stacks, &modules));
+	return write_charts(page, &stacks, modules);
 }

@@ -51,11 +51,9 @@ static void write_type_rows(struct page *page, const struct type_rows *rows)
 enum hd_status page_types(struct page *page)
 {
 	HD_CLEANUP(type_rows) struct type_rows rows = { 0 };
-	enum hd_status status =
-		type_rows_init(&rows, &page->report->facts, TYPES_MAX, page->call->err);
-	if (status == HD_OK)
-		write_type_rows(page, &rows);
-	return status;
+	TRY(type_rows_init(&rows, &page->report->facts, TYPES_MAX, page->call->err));
+	write_type_rows(page, &rows);
+	return HD_OK;
 }
 
 static const struct rows_column dominator_columns[] = {

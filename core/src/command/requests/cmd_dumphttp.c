@@ -88,6 +88,14 @@ struct http_words {
 	struct text method, uri, version, host;
 };
 
+static void http_words_deinit(struct http_words *words)
+{
+	text_deinit(&words->method);
+	text_deinit(&words->uri);
+	text_deinit(&words->version);
+	text_deinit(&words->host);
+}
+
 /* The text of the string that a path leads to; false: there is none. */
 static bool append_member(struct call *call, struct members *members, const struct object *object,
 			  enum fact fact, struct text *text)
@@ -268,35 +276,22 @@ static void write_http_total(struct call *call, const struct http_client *client
 static enum hd_status write_client(struct call *call, struct members *members,
 				   const struct http_client *client)
 {
-	struct set_timers timers;
-	struct http_words words = { 0 };
-	enum hd_status status =
-		set_timers_read(call->heap, members, &call->job, &timers, call->err);
-	if (status == HD_OK)
-		status = write_http_requests(call, members, client, timers.latest, &words);
-	if (status == HD_OK)
-		status = write_pools(call, client, &words);
-	if (status == HD_OK)
-		write_http_total(call, client);
-	set_timers_deinit(&timers);
-	text_deinit(&words.method);
-	text_deinit(&words.uri);
-	text_deinit(&words.version);
-	text_deinit(&words.host);
-	return status;
+	HD_CLEANUP(set_timers) struct set_timers timers = { 0 };
+	HD_CLEANUP(http_words) struct http_words words = { 0 };
+	TRY(set_timers_read(call->heap, members, &call->job, &timers, call->err));
+	TRY(write_http_requests(call, members, client, timers.latest, &words));
+	TRY(write_pools(call, client, &words));
+	write_http_total(call, client);
+	return HD_OK;
 }
 
 static enum hd_status run_dumphttp(struct call *call)
 {
-	struct members *members;
+	HD_CLEANUP(members) struct members *members = NULL;
 	HD_CLEANUP(http_client) struct http_client client = { 0 };
 	TRY(members_create(call->heap, &members, call->err));
-	enum hd_status status =
-		http_client_read(call->heap, members, &call->job, &client, call->err);
-	if (status == HD_OK)
-		status = write_client(call, members, &client);
-	members_destroy(members);
-	return status;
+	TRY(http_client_read(call->heap, members, &call->job, &client, call->err));
+	return write_client(call, members, &client);
 }
 
 COMMAND(dumphttp, .has_rows = true,

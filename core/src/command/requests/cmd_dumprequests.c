@@ -140,15 +140,11 @@ static enum hd_status write_requests(struct call *call, const struct server_requ
 
 static enum hd_status run_dumprequests(struct call *call)
 {
-	struct members *members;
+	HD_CLEANUP(members) struct members *members = NULL;
 	HD_CLEANUP(server_requests) struct server_requests requests = { 0 };
 	TRY(members_create(call->heap, &members, call->err));
-	enum hd_status status =
-		server_requests_read(call->heap, members, &call->job, &requests, call->err);
-	if (status == HD_OK)
-		status = write_requests(call, &requests);
-	members_destroy(members);
-	return status;
+	TRY(server_requests_read(call->heap, members, &call->job, &requests, call->err));
+	return write_requests(call, &requests);
 }
 
 COMMAND(dumprequests, .has_rows = true, .summary = "list the requests that ASP.NET Core works on",

@@ -125,7 +125,7 @@ static void write_outline(struct call *call, const struct memory_account *accoun
 
 enum hd_status info_memory(struct call *call)
 {
-	struct memory_account *account;
+	HD_CLEANUP(memory_account) struct memory_account *account = NULL;
 	struct hd_error err = { 0 };
 	enum hd_status status = memory_outline_create(call->session->target, call->heap, &call->job,
 						      &account, &err);
@@ -137,6 +137,5 @@ enum hd_status info_memory(struct call *call)
 	if (status != HD_OK)
 		return HD_OK;
 	write_outline(call, account);
-	memory_account_destroy(account);
 	return HD_OK;
 }

@@ -148,27 +148,23 @@ static void write_changes(struct call *call, const struct hill_log *log)
 
 static enum hd_status run_threadpool(struct call *call)
 {
-	struct members *members;
+	HD_CLEANUP(members) struct members *members = NULL;
 	struct pool_state pool;
 	HD_CLEANUP(pool_queues) struct pool_queues queues = { 0 };
 	HD_CLEANUP(hill_log) struct hill_log log = { 0 };
 	TRY(members_create(call->heap, &members, call->err));
 	const struct queue_reader reader = { call->heap, members, &call->job };
 	pool_state_read(members, &pool);
-	enum hd_status status = pool_queues_read(&reader, &queues, call->err);
-	if (status == HD_OK)
-		status = pool_hill_log_read(&reader, &log, call->err);
-	if (status == HD_OK && !pool.address && !queues.is_known)
+	TRY(pool_queues_read(&reader, &queues, call->err));
+	TRY(pool_hill_log_read(&reader, &log, call->err));
+	if (!pool.address && !queues.is_known)
 		answer_remark(&call->answer, "The thread pool was not used.\n");
-	if (status == HD_OK) {
-		write_pool(call, &pool, &queues, &log);
-		if (call->options[OPT_CHANGES].given || call->options[OPT_HC].given)
-			write_changes(call, &log);
-		if (call->options[OPT_WORK_ITEMS].given)
-			status = write_merged_work(call, members, &queues, UINT64_MAX);
-	}
-	members_destroy(members);
-	return status;
+	write_pool(call, &pool, &queues, &log);
+	if (call->options[OPT_CHANGES].given || call->options[OPT_HC].given)
+		write_changes(call, &log);
+	if (call->options[OPT_WORK_ITEMS].given)
+		TRY(write_merged_work(call, members, &queues, UINT64_MAX));
+	return HD_OK;
 }
 
 COMMAND(threadpool,

@@ -9,17 +9,12 @@ OPTIONS(queue, QUEUE_OPTIONS);
 
 static enum hd_status run_threadpoolqueue(struct call *call)
 {
-	struct members *members;
+	HD_CLEANUP(members) struct members *members = NULL;
 	HD_CLEANUP(pool_queues) struct pool_queues queues = { 0 };
 	TRY(members_create(call->heap, &members, call->err));
 	const struct queue_reader reader = { call->heap, members, &call->job };
-	enum hd_status status = pool_queues_read(&reader, &queues, call->err);
-	if (status == HD_OK) {
-		status = write_merged_work(call, members, &queues,
-					   call_limit(call, OPT_LIMIT, UINT64_MAX));
-	}
-	members_destroy(members);
-	return status;
+	TRY(pool_queues_read(&reader, &queues, call->err));
+	return write_merged_work(call, members, &queues, call_limit(call, OPT_LIMIT, UINT64_MAX));
 }
 
 COMMAND(threadpoolqueue, .alias = "tpq", .has_rows = true,

@@ -137,14 +137,14 @@ static enum hd_status write_merged(struct call *call, struct members *members,
 {
 	HD_CLEANUP(work_counts)
 	struct work_counts counts = { .heap = call->heap, .members = members };
-	enum hd_status status = count_timers(call, timers, &counts);
+	TRY(count_timers(call, timers, &counts));
 	bool is_text = answer_is_text(&call->answer);
-	if (status == HD_OK && (is_alone || !is_text || counts.rows_count < timers->rows_count)) {
+	if (is_alone || !is_text || counts.rows_count < timers->rows_count) {
 		if (!is_alone)
 			answer_remark(&call->answer, "\n");
 		write_timer_counts(call, &counts);
 	}
-	return status;
+	return HD_OK;
 }
 
 static enum hd_status list_timers(struct call *call, struct members *members,
@@ -186,17 +186,13 @@ static enum hd_status write_timers(struct call *call, struct members *members,
 
 static enum hd_status run_timerinfo(struct call *call)
 {
-	struct members *members;
+	HD_CLEANUP(members) struct members *members = NULL;
 	HD_CLEANUP(set_timers) struct set_timers timers = { 0 };
 	TRY(members_create(call->heap, &members, call->err));
-	enum hd_status status =
-		set_timers_read(call->heap, members, &call->job, &timers, call->err);
-	if (status == HD_OK && timers.rows_count)
+	TRY(set_timers_read(call->heap, members, &call->job, &timers, call->err));
+	if (timers.rows_count)
 		qsort(timers.rows, timers.rows_count, sizeof(*timers.rows), compare_timers);
-	if (status == HD_OK)
-		status = write_timers(call, members, &timers);
-	members_destroy(members);
-	return status;
+	return write_timers(call, members, &timers);
 }
 
 COMMAND(timerinfo, .alias = "ti", .has_rows = true,
