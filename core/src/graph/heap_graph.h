@@ -186,6 +186,17 @@ static inline bool graph_is_heap(const struct hd_graph *graph)
 /** Free everything; NULL is allowed. */
 void graph_destroy(struct hd_graph *graph);
 
+/** Hand over a graph that was made, or destroy it if making it has failed; @return @p status. */
+static inline enum hd_status graph_hand_over(struct hd_graph *graph, enum hd_status status,
+					     struct hd_graph **ret)
+{
+	if (status == HD_OK)
+		*ret = graph;
+	else
+		graph_destroy(graph);
+	return status;
+}
+
 /**
  * Free roots, details, threads, frames and root_arena, so that new ones of the same heap can be
  * set.

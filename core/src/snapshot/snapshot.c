@@ -105,12 +105,7 @@ enum hd_status snapshot_create_nodes(struct heap *heap, const struct root_set *r
 	if (status == HD_OK)
 		status = fill_graph(&snapshot);
 	free_workers(&snapshot);
-	if (status == HD_OK) {
-		*ret = snapshot.graph;
-	} else {
-		graph_destroy(snapshot.graph);
-	}
-	return status;
+	return graph_hand_over(snapshot.graph, status, ret);
 }
 
 enum hd_status snapshot_create(struct heap *heap, const struct root_set *roots, struct job *job,

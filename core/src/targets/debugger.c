@@ -4,7 +4,6 @@
  */
 #include <elf.h>
 #include <errno.h>
-#include <stdio.h>
 
 #include <heapdump/debugger.h>
 
@@ -242,14 +241,9 @@ static enum hd_status open_debugged_core(const struct hd_debugger *debugger,
 		status = ask_debugger_last(target, debugger, err);
 	if (status == HD_OK)
 		status = use_lists(target, debugger, err);
-	if (status != HD_OK) {
-		target_destroy(target);
-		return status;
-	}
 	target->debugger.route =
 		debugger->read ? "the core file, then the debugger" : "the core file";
-	*ret = target;
-	return HD_OK;
+	return target_hand_over(target, status, ret);
 }
 
 /* May the process be read directly, without the debugger? */
@@ -318,12 +312,7 @@ static enum hd_status finish_debugged(struct target *target, const struct hd_deb
 		status = use_lists(target, debugger, err);
 	if (status == HD_OK)
 		status = target_check(target, err);
-	if (status != HD_OK) {
-		target_destroy(target);
-		return status;
-	}
-	*ret = target;
-	return HD_OK;
+	return target_hand_over(target, status, ret);
 }
 
 static enum hd_status open_past_debugger(const struct hd_debugger *debugger,

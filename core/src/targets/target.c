@@ -49,6 +49,15 @@ struct target *target_create(enum target_kind kind, const struct target_options 
 	return target;
 }
 
+enum hd_status target_hand_over(struct target *target, enum hd_status status, struct target **ret)
+{
+	if (status == HD_OK)
+		*ret = target;
+	else
+		target_destroy(target);
+	return status;
+}
+
 void target_destroy(struct target *target)
 {
 	if (!target)

@@ -159,6 +159,9 @@ struct target *target_create(enum target_kind kind, const struct target_options 
 /** NULL is allowed. */
 void target_destroy(struct target *target);
 
+/** Hand over a target that was made, or destroy it if making it has failed; @return @p status. */
+enum hd_status target_hand_over(struct target *target, enum hd_status status, struct target **ret);
+
 /**
  * The failure of a read that a process did not answer in time: since then, memory wrongly says that
  * bytes are missing.  HD_OK for every other target.

@@ -238,12 +238,7 @@ enum hd_status gcdump_read_bytes(const struct dump_input *input,
 	if (status == HD_OK)
 		status = read_graph(&reading);
 	deinit(&reading);
-	if (status == HD_OK) {
-		*ret = reading.graph;
-	} else {
-		graph_destroy(reading.graph);
-	}
-	return status;
+	return graph_hand_over(reading.graph, status, ret);
 }
 
 enum hd_status gcdump_read(const struct dump_input *input, const struct format_options *options,

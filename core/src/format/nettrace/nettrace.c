@@ -82,12 +82,7 @@ static enum hd_status read_trace(const struct dump_input *input,
 	struct hd_graph *graph = NULL;
 	enum hd_status status = read_snapshot(&trace, input, options, job, &graph, err);
 	job_end(job);
-	if (status == HD_OK) {
-		*ret = graph;
-	} else {
-		graph_destroy(graph);
-	}
-	return status;
+	return graph_hand_over(graph, status, ret);
 }
 
 enum hd_status nettrace_read(const struct dump_input *input, const struct format_options *options,

@@ -141,13 +141,12 @@ static enum hd_status match_variable(struct declarer_search *search, size_t inde
 static enum hd_status match_variables(struct declarer_search *search)
 {
 	HD_CLEANUP(text) struct text text = { 0 };
-	enum hd_status status = HD_OK;
-	for (size_t i = 0; status == HD_OK && i < search->count; i++) {
-		status = match_variable(search, i, &text);
-		if (status == HD_OK && i % 256 == 0 && !job_step(search->types->job, 0, 0))
-			status = fail_cancelled(search->types->err);
+	for (size_t i = 0; i < search->count; i++) {
+		TRY(match_variable(search, i, &text));
+		if (i % 256 == 0 && !job_step(search->types->job, 0, 0))
+			return fail_cancelled(search->types->err);
 	}
-	return status;
+	return HD_OK;
 }
 
 /* The first unknown key that is at least @p key, or the number of keys. */

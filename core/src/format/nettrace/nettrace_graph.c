@@ -406,10 +406,5 @@ enum hd_status nt_heap_graph(const struct nt_trace *trace, const struct nt_snaps
 	TRY_MEMORY(heap.graph, err);
 	enum hd_status status = build_trace_graph(&heap);
 	heap_deinit(&heap);
-	if (status == HD_OK) {
-		*ret = heap.graph;
-	} else {
-		graph_destroy(heap.graph);
-	}
-	return status;
+	return graph_hand_over(heap.graph, status, ret);
 }

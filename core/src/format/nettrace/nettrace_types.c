@@ -287,11 +287,10 @@ enum hd_status nt_types_name(struct nt_types *types, struct hd_graph *graph)
 	TRY_MEMORY(graph->types, types->err);
 	graph->type_count = (uint32_t)types->rows_count;
 	HD_CLEANUP(text) struct text raw = { 0 }, name = { 0 };
-	enum hd_status status = HD_OK;
-	for (size_t i = 0; status == HD_OK && i < types->rows_count; i++) {
-		status = name_row(types, i, &raw, &name, graph);
-		if (status == HD_OK && i % 1024 == 0 && !job_step(types->job, 0, 0))
-			status = fail_cancelled(types->err);
+	for (size_t i = 0; i < types->rows_count; i++) {
+		TRY(name_row(types, i, &raw, &name, graph));
+		if (i % 1024 == 0 && !job_step(types->job, 0, 0))
+			return fail_cancelled(types->err);
 	}
-	return status;
+	return HD_OK;
 }

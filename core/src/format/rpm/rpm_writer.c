@@ -264,19 +264,12 @@ enum hd_status rpm_write(const struct hd_graph *graph, const struct write_option
 		.arg = arg,
 		.err = err,
 	};
-	struct by_domain types = { 0 }, nodes = { 0 }, roots = { 0 };
+	HD_CLEANUP(by_domain) struct by_domain types = { 0 }, nodes = { 0 }, roots = { 0 };
 	job_begin(job, "Writing objects", graph->object_count);
-	enum hd_status status =
-		by_domain_init(&types, graph, graph->type_count, domain_of_type, err);
-	if (status == HD_OK)
-		status = by_domain_init(&nodes, graph, graph->object_count, domain_of_node, err);
-	if (status == HD_OK)
-		status = by_domain_init(&roots, graph, graph->root_count, domain_of_root, err);
-	if (status == HD_OK)
-		status = write_all_domains(&writer, &types, &nodes, &roots);
-	by_domain_deinit(&types);
-	by_domain_deinit(&nodes);
-	by_domain_deinit(&roots);
+	TRY(by_domain_init(&types, graph, graph->type_count, domain_of_type, err));
+	TRY(by_domain_init(&nodes, graph, graph->object_count, domain_of_node, err));
+	TRY(by_domain_init(&roots, graph, graph->root_count, domain_of_root, err));
+	enum hd_status status = write_all_domains(&writer, &types, &nodes, &roots);
 	text_deinit(&writer.text);
 	return status;
 }

@@ -144,10 +144,5 @@ enum hd_status target_open_core(const char *path, const struct target_options *o
 	mapped_files_guard_begin();
 	enum hd_status status = open_core_file(target, path, job, err);
 	mapped_files_guard_end();
-	if (status == HD_OK) {
-		*ret = target;
-	} else {
-		target_destroy(target);
-	}
-	return status;
+	return target_hand_over(target, status, ret);
 }

@@ -293,10 +293,5 @@ enum hd_status target_open_process(int pid, const struct target_options *options
 	process_copy_destroy(opening.copy);
 	proc_maps_deinit(&opening.maps);
 	process_server_release(opening.server);
-	if (status != HD_OK) {
-		target_destroy(opening.target);
-		return status;
-	}
-	*ret = opening.target;
-	return HD_OK;
+	return target_hand_over(opening.target, status, ret);
 }

@@ -3,7 +3,6 @@
 #include "targets/process/process_plan.h"
 
 #include <elf.h>
-#include <stdio.h>
 
 #include "targets/process/host_page.h"
 #include "util/alloc.h"

@@ -132,10 +132,9 @@ static enum hd_status fill_residency(struct process_server *server,
 				     struct process_residency *residency, struct hd_error *err)
 {
 	HD_CLEANUP(text) struct text text = { 0 };
-	enum hd_status status = process_server_file(server, SERVER_FILE_SMAPS, &text, err);
-	if (status == HD_OK && !process_residency_parse(text.bytes, text.size, residency))
-		status = fail_nomem(err);
-	return status == HD_OK ? read_resident_pages(server, residency, err) : status;
+	TRY(process_server_file(server, SERVER_FILE_SMAPS, &text, err));
+	TRY_MEMORY(process_residency_parse(text.bytes, text.size, residency), err);
+	return read_resident_pages(server, residency, err);
 }
 
 enum hd_status process_residency_read(struct process_server *server, struct process_residency **ret,
