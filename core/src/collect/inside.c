@@ -2,7 +2,6 @@
 #include "collect/inside.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>

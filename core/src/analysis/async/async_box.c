@@ -6,7 +6,6 @@
 #include "analysis/async/task_state.h"
 #include "inspect/async_name.h"
 #include "mem/memory.h"
-#include "runtime/coreclr/types/type_name.h"
 
 /* Names of fields that the compiler gives (Roslyn, GeneratedNames.cs). */
 #define STATE_FIELD    "<>1__state"

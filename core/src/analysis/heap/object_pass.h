@@ -2,7 +2,15 @@
 #pragma once
 
 #include "analysis/heap/object_tally.h"
-#include "analysis/heap/type_chooser.h"
+
+/** Which types are asked for, decided once for each type; all zero except the first two. */
+struct type_chooser {
+	struct runtime *runtime;
+	const char *part; /**< part of the type's name, or NULL */
+	uint8_t *known;   /**< by type index: 0 not decided yet, 1 passes, 2 does not */
+	size_t capacity;
+	bool failed; /**< memory was exhausted: some types that should pass did not */
+};
 
 /** The results of object_pass_next(). */
 enum pass_result {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +12,6 @@
 #include "command/session/collect_answer.h"
 #include "command/session/export_graph.h"
 #include "command/table.h"
-#include "format/nettrace/nettrace.h"
 #include "format/nettrace/nettrace_check.h"
 #include "targets/target.h"
 #include "util/read_at.h"

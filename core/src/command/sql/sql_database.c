@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "answer/rows.h"
-#include "command/sql/sql_columns.h"
 #include "gc/heap.h"
 #include "util/alloc.h"
 #include "util/fuzzed.h"
