@@ -4,6 +4,7 @@
 #include "analysis/async/async_graph.h"
 #include "gc/finalizer.h"
 #include "hangs/wait_ended.h"
+#include "hangs/wait_parts.h"
 #include "hangs/wait_process.h"
 #include "runtime/thread_state.h"
 #include "targets/target.h"
@@ -196,6 +197,12 @@ static enum hd_status count_waiters(const struct waits *waits, const uint32_t *e
 	return HD_OK;
 }
 
+/* Does its wait end by itself?  It has what others want for a moment only, as in a queue for a slow device. */
+static bool goes_on_by_itself(const struct waits *waits, const struct thread_wait *wait)
+{
+	return wait->kind == WAIT_SLEEP && !wait_sleeps_without_end(waits, wait);
+}
+
 /* A thread for which others wait, directly or not, and that waits itself. */
 static enum hd_status find_one_owner(struct verdicts *verdicts, const uint32_t *ends,
 				     struct hd_error *err)
@@ -208,7 +215,8 @@ static enum hd_status find_one_owner(struct verdicts *verdicts, const uint32_t *
 						 .is_probable = counts.sure[i] < ONE_OWNER_MIN,
 						 .thread = &waits->rows[i],
 						 .count = counts.all[i] };
-		if (counts.all[i] >= ONE_OWNER_MIN && is_blocked(&waits->rows[i]))
+		if (counts.all[i] >= ONE_OWNER_MIN && is_blocked(&waits->rows[i]) &&
+		    !goes_on_by_itself(waits, &waits->rows[i]))
 			TRY(add_verdict(verdicts, &verdict, err));
 	}
 	return HD_OK;

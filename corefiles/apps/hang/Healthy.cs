@@ -31,10 +31,23 @@ namespace Hang
                 ThreadPool.QueueUserWorkItem(Again, "work " + i);
         }
 
-        /// <summary>Threads that take the same two locks all the time, in the same order.</summary>
+        /// <summary>
+        /// Threads that take the same two locks all the time, in the same order; and others that queue at a slow device,
+        /// where one at a time sleeps with the lock.
+        /// </summary>
         public static void Contend()
         {
-            object first = new(), second = new();
+            object first = new(), second = new(), device = new();
+            for (int i = 0; i < 8; i++)
+                new Thread(() =>
+                {
+                    for (; ; )
+                    {
+                        lock (device)
+                            Thread.Sleep(20);
+                    }
+                })
+                { IsBackground = true, Name = "writer-" + i }.Start();
             for (int i = 0; i < 6; i++)
                 new Thread(() =>
                 {
