@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that wait for a ReaderWriterLockSlim, and those that have it. */
+#include "hangs/wait_ended.h"
 #include "hangs/wait_readers.h"
+#include "runtime/thread_state.h"
 #include "support/assert_more.h"
 #include "support/fake_types.h"
 #include "support/suite.h"
@@ -43,7 +45,7 @@ static void set_up(void)
 							    .type = { .base_size = 40 } });
 	(void)fake_segment(fake, 0, GENERATION_0, 0x10000);
 	for (unsigned int i = 0; i < THREADS; i++)
-		(void)fake_thread(fake);
+		fake_thread(fake)->state = THREAD_STATE_POOL_WORKER;
 }
 
 /* A lock, which @p owners says so much of. */
@@ -188,6 +190,79 @@ TEST(where_a_thread_writes_it_is_the_only_one)
 	CU_ASSERT_PTR_EQUAL(wait_lock_writer(&waits, &rows[0].object), rows[1].thread);
 	CU_ASSERT_PTR_NULL(wait_lock_upgrader(&waits, &rows[0].object));
 	ASSERT_UINT(parts_of(0), 0);
+}
+
+/* Thread 0 waits to write a lock that so many read: who holds it, when those of @p kinds are known to read? */
+static enum lock_holder holder_of(uint32_t owners, const enum wait_kind *kinds, uint32_t count)
+{
+	uint64_t lock = make_lock(7, owners), found_lock = 0;
+	make_waits();
+	wait_for(0, WAIT_WRITE, lock);
+	wait_for(5, WAIT_READ, lock);
+	for (uint32_t i = 0; i < count; i++) {
+		rows[i + 1].kind = kinds[i];
+		reads(i + 1, 7);
+	}
+	ASSERT_UINT(wait_add_readers(&found, &waits, &rows[0], NULL), HD_OK);
+	ASSERT_UINT(wait_add_readers(&found, &waits, &rows[5], NULL), HD_OK);
+	/* Who waits behind the writer does not look at those that read. */
+	ASSERT_UINT(wait_lock_holder(&waits, &rows[5], &found_lock), HOLDER_OTHER);
+	enum lock_holder holder = wait_lock_holder(&waits, &rows[0], &found_lock);
+	if (holder != HOLDER_OTHER)
+		ASSERT_UINT(found_lock, lock);
+	rows[0].is_over = true;
+	ASSERT_UINT(wait_lock_holder(&waits, &rows[0], &found_lock), HOLDER_OTHER);
+	rows[0].is_over = false;
+	return holder;
+}
+
+static const enum wait_kind idle[] = { WAIT_IDLE, WAIT_IDLE, WAIT_IDLE };
+
+TEST(idle_workers_that_all_read_did_not_leave_the_lock)
+{
+	ASSERT_UINT(holder_of(WAITS_WRITER | 3, idle, 3), HOLDER_IDLE);
+}
+
+TEST(one_reader_that_does_something_may_leave)
+{
+	const enum wait_kind kinds[] = { WAIT_IDLE, WAIT_NONE, WAIT_IDLE };
+	ASSERT_UINT(holder_of(WAITS_WRITER | 3, kinds, 3), HOLDER_OTHER);
+}
+
+TEST(one_reader_that_waits_may_leave)
+{
+	const enum wait_kind kinds[] = { WAIT_IDLE, WAIT_SLEEP };
+	ASSERT_UINT(holder_of(WAITS_WRITER | 2, kinds, 2), HOLDER_OTHER);
+}
+
+TEST(idle_workers_are_not_all_when_one_reader_is_not_known)
+{
+	ASSERT_UINT(holder_of(WAITS_WRITER | 3, idle, 2), HOLDER_OTHER);
+}
+
+TEST(idle_workers_do_not_have_a_lock_that_counts_fewer)
+{
+	ASSERT_UINT(holder_of(WAITS_WRITER | 1, idle, 2), HOLDER_OTHER);
+}
+
+TEST(idle_workers_do_not_have_a_lock_that_somebody_writes)
+{
+	ASSERT_UINT(holder_of(WRITES | WAITS_WRITER | 1, idle, 1), HOLDER_OTHER);
+}
+
+TEST(an_idle_thread_that_is_no_worker_may_come_back)
+{
+	fake_thread(fake)->state = 0;
+	uint64_t lock = make_lock(7, WAITS_WRITER | 1), found_lock = 0;
+	make_waits();
+	wait_for(0, WAIT_WRITE, lock);
+	rows[1].kind = WAIT_IDLE;
+	rows[1].thread = runtime_thread_at(waits.heap->runtime, THREADS);
+	reads(1, 7);
+	ASSERT_UINT(parts_of(0), 1u << 1);
+	ASSERT_UINT(wait_lock_holder(&waits, &rows[0], &found_lock), HOLDER_OTHER);
+	rows[1].thread = runtime_thread_at(waits.heap->runtime, 1);
+	ASSERT_UINT(wait_lock_holder(&waits, &rows[0], &found_lock), HOLDER_IDLE);
 }
 
 static bool is_open(uint32_t row, enum wait_kind kind, uint64_t lock, uint32_t owners,

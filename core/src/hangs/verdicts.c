@@ -65,6 +65,40 @@ static enum hd_status find_deadlocks(struct verdicts *verdicts, struct job *job,
 	return HD_OK;
 }
 
+/* The first that waits for the lock of row @p begin and knows its holder: others may only wait for that one. */
+static const struct thread_wait *first_of_lock(const struct waits *waits,
+					       const struct wait_rows *found, size_t begin,
+					       enum lock_holder *holder)
+{
+	uint64_t lock = found->rows[begin].object;
+	for (size_t i = begin; wait_rows_has(found, i, lock); i++) {
+		const struct thread_wait *wait = &waits->rows[found->rows[i].node];
+		*holder = wait_lock_holder(waits, wait, &lock);
+		if (*holder != HOLDER_OTHER)
+			return wait;
+	}
+	return &waits->rows[found->rows[begin].node];
+}
+
+/* Who comes to read a lock waits for the writer that waits for it: for the same holder in the end. */
+static enum hd_status add_behind_writers(const struct waits *waits, struct wait_rows *found,
+					 struct hd_error *err)
+{
+	size_t known = found->rows_count;
+	for (size_t i = 0; i < waits->count && known; i++) {
+		const struct thread_wait *wait = &waits->rows[i];
+		uint64_t lock;
+		if ((wait->kind != WAIT_READ && wait->kind != WAIT_UPGRADE) || wait->is_over ||
+		    !wait->object.type || wait_lock_holder(waits, wait, &lock) != HOLDER_OTHER)
+			continue;
+		const struct wait_rows writers = { .rows = found->rows, .rows_count = known };
+		lock = wait->object.address;
+		if (wait_rows_first(&writers, lock) != WAIT_NOBODY)
+			TRY(wait_rows_add(found, lock, (uint32_t)i, err));
+	}
+	return HD_OK;
+}
+
 /* Threads that wait for a lock which nobody will leave: one verdict for each lock. */
 static enum hd_status find_orphans(struct verdicts *verdicts, struct job *job, struct hd_error *err)
 {
@@ -77,17 +111,19 @@ static enum hd_status find_orphans(struct verdicts *verdicts, struct job *job, s
 			TRY(wait_rows_add(found, lock, (uint32_t)i, err));
 	}
 	wait_rows_sort(found);
+	TRY(add_behind_writers(waits, found, err));
+	wait_rows_sort(found);
 	for (size_t i = 0, begin = 0; i < found->rows_count; i++) {
 		const struct wait_row *row = &found->rows[i];
 		if (found->rows[begin].object != row->object)
 			begin = i;
 		if (wait_rows_has(found, i + 1, row->object))
 			continue;
-		const struct thread_wait *first = &waits->rows[found->rows[begin].node];
-		uint64_t lock;
+		enum lock_holder holder = HOLDER_OTHER;
+		const struct thread_wait *first = first_of_lock(waits, found, begin, &holder);
 		const struct verdict verdict = {
 			.kind = VERDICT_ORPHAN,
-			.is_probable = wait_lock_holder(waits, first, &lock) == HOLDER_IDLE,
+			.is_probable = holder == HOLDER_IDLE,
 			.lock = row->object,
 			.thread = first,
 			.count = i - begin + 1,

@@ -29,7 +29,7 @@ struct verdict {
 	uint64_t lock;                   /**< VERDICT_ORPHAN: its object, of verdicts.orphans */
 	struct stuck_requests requests;  /**< VERDICT_REQUESTS */
 	/**
-	 * VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_ORPHAN, VERDICT_OUTPUT: the first that waits; VERDICT_STARVED: a worker that waits;
+	 * VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_ORPHAN: the first that waits and tells the holder; VERDICT_OUTPUT: the first that waits; VERDICT_STARVED: a worker that waits;
 	 * VERDICT_COLLECTION: one that does not stop.
 	 */
 	const struct thread_wait *thread;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "hangs/wait_ended.h"
 
+#include "hangs/wait_readers.h"
+#include "runtime/thread_state.h"
+
 /* Who is known to hold it: does that thread still have work?  NULL: nobody is known. */
 static enum lock_holder judge(const struct waits *waits, const struct runtime_thread *owner,
 			      bool is_gone)
@@ -32,6 +35,43 @@ static enum lock_holder holder_by_id(const struct waits *waits, const struct obj
 	return judge(waits, owner, has_id);
 }
 
+/* A worker of the thread pool that has nothing to do: the work item that entered a lock there has ended. */
+static bool is_idle_worker(const struct thread_wait *wait)
+{
+	return wait && wait->kind == WAIT_IDLE &&
+	       thread_state_is(wait->thread, THREAD_STATE_POOL_WORKER);
+}
+
+/*
+ * Who reads a lock that @p writer waits to write: HOLDER_IDLE when all that are counted are known, and none of them has
+ * anything to do.
+ */
+static enum lock_holder holder_of_readers(const struct waits *waits,
+					  const struct thread_wait *writer)
+{
+	const struct wait_several *several =
+		wait_node_several(waits, (uint32_t)(writer - waits->rows));
+	uint64_t readers = wait_lock_readers(waits, &writer->object);
+	if (!several || several->is_any || !readers || several->count != readers ||
+	    writer->unknown_readers)
+		return HOLDER_OTHER;
+	for (size_t i = several->begin; i < several->begin + several->count; i++) {
+		if (!is_idle_worker(wait_node_thread(waits, waits->several.parts[i].to)))
+			return HOLDER_OTHER;
+	}
+	return HOLDER_IDLE;
+}
+
+static enum lock_holder holder_of_lock_slim(const struct waits *waits,
+					    const struct thread_wait *wait)
+{
+	enum lock_holder holder = holder_by_id(waits, &wait->object, FACT_LOCK_SLIM_WRITER,
+					       wait_lock_writer(waits, &wait->object));
+	return holder == HOLDER_OTHER && wait->kind == WAIT_WRITE && wait->object.type
+		       ? holder_of_readers(waits, wait)
+		       : holder;
+}
+
 enum lock_holder wait_lock_holder(const struct waits *waits, const struct thread_wait *wait,
 				  uint64_t *ret_lock)
 {
@@ -52,8 +92,7 @@ enum lock_holder wait_lock_holder(const struct waits *waits, const struct thread
 	case WAIT_READ:
 	case WAIT_WRITE:
 	case WAIT_UPGRADE:
-		holder = holder_by_id(waits, &wait->object, FACT_LOCK_SLIM_WRITER,
-				      wait_lock_writer(waits, &wait->object));
+		holder = holder_of_lock_slim(waits, wait);
 		break;
 	default:
 		break;

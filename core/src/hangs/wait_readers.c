@@ -167,6 +167,13 @@ enum hd_status wait_add_readers(const struct wait_readers *readers, struct waits
 	return wait_several_add(waits, several, err);
 }
 
+uint64_t wait_lock_readers(const struct waits *waits, const struct object *lock)
+{
+	struct member owners = fact_of(waits->members, lock, FACT_LOCK_SLIM_OWNERS);
+	bool is_read = owners.state == MEMBER_READ && !(owners.bits & LOCK_WRITTEN);
+	return is_read ? owners.bits & READERS_MASK : 0;
+}
+
 bool wait_lock_is_open(const struct waits *waits, const struct thread_wait *wait)
 {
 	if (!waits_for_lock(wait))

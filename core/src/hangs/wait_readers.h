@@ -38,6 +38,9 @@ HD_NODISCARD enum hd_status wait_add_readers(const struct wait_readers *readers,
 					     struct waits *waits, struct thread_wait *wait,
 					     struct hd_error *err);
 
+/** How many read the ReaderWriterLockSlim @p lock; 0 also when somebody writes, or that cannot be read. */
+uint64_t wait_lock_readers(const struct waits *waits, const struct object *lock);
+
 /**
  * Does nothing keep the thread out of the ReaderWriterLockSlim any more?  It was woken and has not run
  * since.  False also when it waits for something else, or the lock cannot be read.

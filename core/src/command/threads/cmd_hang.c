@@ -290,22 +290,32 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 	write_evidence(call, text, NULL);
 }
 
-/* Who waits for the lock. */
+/* Who waits for the lock, first the one that tells who has it. */
 static void write_orphan(struct call *call, const struct verdicts *verdicts,
 			 const struct verdict *verdict, struct text *text)
 {
 	const struct waits *waits = verdicts->waits;
 	const struct wait_rows *orphans = &verdicts->orphans;
-	size_t first = wait_rows_of(orphans, verdict->lock);
-	uint64_t shown = 0;
-	for (; shown < ORPHAN_SHOWN && wait_rows_has(orphans, first + shown, verdict->lock);
-	     shown++) {
-		const struct thread_wait *wait = &waits->rows[orphans->rows[first + shown].node];
+	uint64_t shown = 1;
+	append_blocked(text, waits, verdict->thread);
+	write_evidence(call, text, verdict->thread);
+	for (size_t i = wait_rows_of(orphans, verdict->lock);
+	     shown < ORPHAN_SHOWN && wait_rows_has(orphans, i, verdict->lock); i++) {
+		const struct thread_wait *wait = &waits->rows[orphans->rows[i].node];
+		if (wait == verdict->thread)
+			continue;
 		append_blocked(text, waits, wait);
 		write_evidence(call, text, wait);
+		shown++;
 	}
 	if (verdict->count > shown) {
 		text_printf(text, "%" PRIu64 " more, which waits lists", verdict->count - shown);
+		write_evidence(call, text, NULL);
+	}
+	if (verdict->is_probable) {
+		text_puts(text,
+			  "a lock that is entered before an await and left after it, on another "
+			  "thread, is not left");
 		write_evidence(call, text, NULL);
 	}
 }

@@ -9,6 +9,7 @@
 #include "gc/walk.h"
 #include "hangs/verdicts.h"
 #include "hangs/wait_process.h"
+#include "hangs/wait_readers.h"
 
 static void append_room(struct text *text, const struct wait_thing *thing)
 {
@@ -112,9 +113,36 @@ static void append_starved(struct text *text, const struct verdict *verdict)
 		    verdict->queued == 1 ? "is" : "are");
 }
 
-/* "3 threads wait for the lock of System.Object 7f..., whose holder has ended: nobody can leave it" */
-static void append_orphan(struct text *text, struct heap *heap, const struct verdict *verdict)
+/* ", which a thread has that has ended: nobody can leave it" */
+static void append_orphan_holder(struct text *text, const struct waits *waits,
+				 const struct verdict *verdict)
 {
+	const struct object *lock = &verdict->thread->object;
+	uint64_t readers = verdict->thread->kind == WAIT_WRITE ? wait_lock_readers(waits, lock) : 0;
+	if (readers > 1) {
+		text_printf(
+			text,
+			", which %" PRIu64
+			" threads have for reading that are idle: they probably did not leave it",
+			readers);
+	} else if (readers) {
+		text_puts(
+			text,
+			", which a thread has for reading that is idle: it probably did not leave it");
+	} else {
+		text_puts(
+			text,
+			verdict->is_probable
+				? ", which a thread has that is idle: it probably did not leave it"
+				: ", which a thread has that has ended: nobody can leave it");
+	}
+}
+
+/* "3 threads wait for the lock of System.Object 7f..., whose holder has ended: nobody can leave it" */
+static void append_orphan(struct text *text, const struct waits *waits,
+			  const struct verdict *verdict)
+{
+	struct heap *heap = waits->heap;
 	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
 	char count[COUNT_SIZE];
 	struct object object;
@@ -129,9 +157,7 @@ static void append_orphan(struct text *text, struct heap *heap, const struct ver
 		text_puts(text, " ");
 	}
 	text_printf(text, "%" PRIx64, verdict->lock);
-	text_puts(text, verdict->is_probable
-				? ", which a thread has that is idle: it probably did not leave it"
-				: ", which a thread has that has ended: nobody can leave it");
+	append_orphan_holder(text, waits, verdict);
 }
 
 static void append_requests(struct text *text, const struct waits *waits,
@@ -171,7 +197,7 @@ void append_summary(struct text *text, const struct waits *waits, const struct v
 		append_deadlock(text, verdict->deadlock);
 		break;
 	case VERDICT_ORPHAN:
-		append_orphan(text, heap, verdict);
+		append_orphan(text, waits, verdict);
 		break;
 	case VERDICT_REQUESTS:
 		append_requests(text, waits, &verdict->requests);
