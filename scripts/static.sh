@@ -35,8 +35,10 @@ SCRIPT
 
 # link TARGET FILE: a position-independent file, so that addresses are as random as those of the shared program.
 link() {
+    local objects
+    mapfile -d "" objects < <(find "$build/core/CMakeFiles/$1.dir" -name "*.o" -print0)
     # The linker warns of dlopen() wherever its name is used, also if it is our own.
-    gcc -static-pie -s -o "$2.new" "$build/core/CMakeFiles/$1.dir/cli"/*.o "$parts/core.o" \
+    gcc -static-pie -s -o "$2.new" "${objects[@]}" "$parts/core.o" \
         "$parts/static_parts.o" -Wl,--gc-sections,--wrap=setlocale -Wl,-z,relro,-z,now,-z,noexecstack \
         -Wl,-z,pack-relative-relocs -Wl,-T,"$parts/discard.ld",--no-eh-frame-hdr \
         -ljansson -lzstd -lsqlite3 -lelf -lz -lseccomp -ledit -ltinfo -lbsd -lmd -lm 2>"$parts/warnings" ||

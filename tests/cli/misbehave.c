@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tries what a hostile target would try that has taken control of a worker.  The product is built
- * without this file.
+ * Tries what a hostile target would try that has taken control of a worker: heapdump_misbehaving has it, the product
+ * has not.
  */
 #include "misbehave.h"
 
-#ifdef HD_MISBEHAVE
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -310,4 +309,3 @@ bool misbehave(const struct hd_broker *broker, int argc, const char *const *argv
 	(void)fflush(stdout);
 	return true;
 }
-#endif
