@@ -26,11 +26,13 @@ static uint64_t make_holder(struct fake_tasks *tasks, const char *space, const c
 							  .series_count = 1 } });
 }
 
-uint64_t fake_box_type(struct fake_tasks *tasks, const char *machine_name, const char *box_name)
+/* @p state, awaiter: names of fields, as the compiler of a language gives them. */
+static uint64_t make_box_type(struct fake_tasks *tasks, const char *machine_name,
+			      const char *box_name, const char *state, const char *awaiter)
 {
 	const struct fake_field machine[] = {
-		{ .name = "<>1__state", .element = ELEMENT_I4 },
-		{ .name = "<>u__1", .element = ELEMENT_CLASS, .offset = 8 },
+		{ .name = state, .element = ELEMENT_I4 },
+		{ .name = awaiter, .element = ELEMENT_CLASS, .offset = 8 },
 		{ .name = "<>4__this", .element = ELEMENT_CLASS, .offset = 16 },
 		{ .name = "taken", .element = ELEMENT_CLASS, .offset = 24 },
 		{ .name = NULL }
@@ -55,6 +57,17 @@ uint64_t fake_box_type(struct fake_tasks *tasks, const char *machine_name, const
 							      .type = { .base_size = 64,
 									.series = &series,
 									.series_count = 1 } });
+}
+
+uint64_t fake_box_type(struct fake_tasks *tasks, const char *machine_name, const char *box_name)
+{
+	return make_box_type(tasks, machine_name, box_name, "<>1__state", "<>u__1");
+}
+
+uint64_t fake_fsharp_box_type(struct fake_tasks *tasks, const char *machine_name,
+			      const char *box_name)
+{
+	return make_box_type(tasks, machine_name, box_name, "ResumptionPoint", "awaiter0");
 }
 
 /* Continuation and what derives from it: two heads, and the shapes that the JIT makes. */

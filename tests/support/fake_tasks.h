@@ -32,6 +32,9 @@ void fake_tasks_destroy(struct fake_tasks *tasks);
 
 /** The box of an async method. */
 uint64_t fake_box_type(struct fake_tasks *tasks, const char *machine_name, const char *box_name);
+/** The same of a task { } of F#. */
+uint64_t fake_fsharp_box_type(struct fake_tasks *tasks, const char *machine_name,
+			      const char *box_name);
 
 /* Where a box has references of its own. */
 #define FAKE_BOX_THIS  40u

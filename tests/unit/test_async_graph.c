@@ -187,6 +187,28 @@ TEST(the_state_tells_who_runs_and_who_is_done)
 	async_graph_deinit(&graph);
 }
 
+/* The state of a task { } of F# is the number of its await from 1 on; 0: it runs, or was not begun. */
+TEST(tasks_of_fsharp_are_methods_too)
+{
+	uint64_t type = fake_fsharp_box_type(&tasks, "Shop.Orders+place@11",
+					     "B+AsyncStateMachineBox<Shop.Orders+place@11>");
+	uint64_t source = make_task(0x02000400);
+	uint64_t inner = make_box(type, 1, source), outer = make_box(type, 3, inner);
+	uint64_t runs = make_box(type, 0, 0), mixed = make_box(place_type, 0, inner);
+	uint64_t done = make_box(type, 2, source);
+	fake_poke_u32(&tasks.fake->memory, done + 8, RAN);
+	struct async_graph graph = make_graph(false);
+	ASSERT_UINT(graph.rows_count, 4);
+	ASSERT_UINT(node_at(&graph, inner)->wait, AWAIT_SOURCE);
+	ASSERT_UINT(node_at(&graph, inner)->object, source);
+	CU_ASSERT_EQUAL(node_at(&graph, inner)->state, 0);
+	CU_ASSERT_EQUAL(node_at(&graph, outer)->state, 2);
+	ASSERT_UINT(node_at(&graph, outer)->next, async_graph_find(&graph, inner));
+	ASSERT_UINT(node_at(&graph, mixed)->next, async_graph_find(&graph, inner));
+	ASSERT_UINT(node_at(&graph, runs)->wait, AWAIT_RUNS);
+	async_graph_deinit(&graph);
+}
+
 TEST(methods_that_await_each_other_are_a_circle)
 {
 	uint64_t self = make_box(place_type, 0, 0), one = make_box(place_type, 0, 0);

@@ -152,12 +152,28 @@ bool async_lambda_append(struct text *text, const char *name, size_t size)
 	return true;
 }
 
+/* "Shop.Orders+PlaceAsync@11" and "Shop.Orders+PlaceAsync@12-1<T>": the compiler of F# adds the line. */
+static bool append_of_fsharp(struct text *text, const char *name, size_t size)
+{
+	const char *bracket = memchr(name, '<', size);
+	size = bracket ? (size_t)(bracket - name) : size;
+	const char *at = memrchr(name, '@', size), *plus = memrchr(name, '+', size);
+	if (!at || !plus || at <= plus + 1 || at + 1 == name + size)
+		return false;
+	for (const char *digit = at + 1; digit < name + size; digit++) {
+		if ((*digit < '0' || *digit > '9') && *digit != '-')
+			return false;
+	}
+	append_dotted(text, name, (size_t)(at - name));
+	return true;
+}
+
 bool async_method_append(struct text *text, const char *name, size_t size)
 {
 	const char *end = name + size;
 	const char *made = find_made_name(name, end);
 	if (!made)
-		return false;
+		return append_of_fsharp(text, name, size);
 	const char *close = closing_bracket(made, end);
 	if (end - close < 2 || close[1] != 'd')
 		return false;

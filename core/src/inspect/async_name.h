@@ -22,7 +22,8 @@ const char *async_box_machine(const char *name, size_t size, size_t *ret_size);
 /**
  * Append the name of the method that the compiler made the state machine type @p name of:
  * "Shop.Checkout+<Place>d__5" gives "Shop.Checkout.Place"; of a lambda "Shop.Checkout.Place.lambda",
- * of a local function "Shop.Checkout.Place.Inner" (Roslyn: GeneratedNames).
+ * of a local function "Shop.Checkout.Place.Inner" (Roslyn: GeneratedNames); of a task { } of F#
+ * "Shop.Orders+place@11" gives "Shop.Orders.place".
  *
  * @return false, and nothing is appended, when the name is not of that kind
  */

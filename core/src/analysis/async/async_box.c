@@ -7,9 +7,15 @@
 #include "inspect/async_name.h"
 #include "mem/memory.h"
 
-/* Names of fields that the compiler gives (Roslyn, GeneratedNames.cs). */
+/* Names of fields that the compiler of C# gives (Roslyn, GeneratedNames.cs). */
 #define STATE_FIELD    "<>1__state"
 #define AWAITER_PREFIX "<>u__"
+/*
+ * The same in a task { } of F# (FSharp.Core, resumable.fs and tasks.fs): its state is the number of the await from 1
+ * on, or 0, and its awaiters are locals of the library's code.
+ */
+#define FSHARP_STATE_FIELD    "ResumptionPoint"
+#define FSHARP_AWAITER_PREFIX "awaiter"
 
 bool async_is_box(struct runtime *runtime, const struct type *type)
 {
@@ -35,7 +41,7 @@ static uint64_t awaiter_object(struct members *members, const struct type *type,
 
 /* One field for each type of awaiter; the one that is not null belongs to the current await. */
 static uint64_t find_awaited(struct heap *heap, struct members *members,
-			     const struct async_box *box)
+			     const struct async_box *box, const char *prefix)
 {
 	HD_CLEANUP(field_list) struct field_list list = { 0 };
 	uint64_t found = 0;
@@ -44,8 +50,7 @@ static uint64_t find_awaited(struct heap *heap, struct members *members,
 	for (size_t i = 0; i < list.count && !found; i++) {
 		const struct field *field = &list.rows[i];
 		uint64_t address = box->fields + field->offset;
-		if (field->is_static ||
-		    strncmp(field->name, AWAITER_PREFIX, strlen(AWAITER_PREFIX)) != 0)
+		if (field->is_static || strncmp(field->name, prefix, strlen(prefix)) != 0)
 			continue;
 		if (element_is_reference(field->element_type)) {
 			(void)memory_u64(heap->memory, address, &found);
@@ -54,6 +59,22 @@ static uint64_t find_awaited(struct heap *heap, struct members *members,
 		}
 	}
 	return found;
+}
+
+/* Read the state of the machine, if it has one; returns whether it is one of F#. */
+static bool read_state(struct members *members, struct async_box *box)
+{
+	struct member state = member_of_struct(members, box->machine, box->fields, STATE_FIELD);
+	box->has_state = state.state == MEMBER_READ;
+	if (box->has_state) {
+		box->state = (int32_t)member_signed(&state);
+		return false;
+	}
+	state = member_of_struct(members, box->machine, box->fields, FSHARP_STATE_FIELD);
+	box->has_state = state.state == MEMBER_READ;
+	if (box->has_state && (int32_t)member_signed(&state) > 0)
+		box->state = (int32_t)member_signed(&state) - 1;
+	return box->has_state;
 }
 
 bool async_box_read(struct heap *heap, struct members *members, const struct object *object,
@@ -77,15 +98,13 @@ bool async_box_read(struct heap *heap, struct members *members, const struct obj
 	}
 	if (!box.machine)
 		return false;
-	struct member state = member_of_struct(members, box.machine, box.fields, STATE_FIELD);
-	box.has_state = state.state == MEMBER_READ;
-	if (box.has_state)
-		box.state = (int32_t)member_signed(&state);
+	bool is_fsharp = read_state(members, &box);
 	/* The runtime clears a state machine with references when its task ends: it is at await 0 then. */
 	if (box.has_state && task_is_complete(members, object))
 		box.state = ASYNC_DONE;
 	if (box.state != ASYNC_DONE)
-		box.awaited = find_awaited(heap, members, &box);
+		box.awaited = find_awaited(heap, members, &box,
+					   is_fsharp ? FSHARP_AWAITER_PREFIX : AWAITER_PREFIX);
 	*ret = box;
 	return true;
 }
