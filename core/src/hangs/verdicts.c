@@ -5,6 +5,7 @@
 #include "gc/finalizer.h"
 #include "hangs/wait_ended.h"
 #include "hangs/wait_parts.h"
+#include "hangs/wait_pools.h"
 #include "hangs/wait_process.h"
 #include "runtime/thread_state.h"
 #include "targets/target.h"
@@ -272,6 +273,7 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 	TRY(wait_things_find(verdicts->waits, ends, job, &things, err));
 	TRY(wait_releasers_find(verdicts->waits, ends, job, &things, err));
 	TRY(wait_things_find_holders(verdicts->waits, job, &things, err));
+	TRY(wait_pools_find(verdicts->waits, job, &things, err));
 	for (size_t i = 0; i < things.rows_count; i++) {
 		const struct wait_thing *thing = &things.rows[i];
 		const struct verdict verdict = { .kind = VERDICT_ONE_OBJECT,
@@ -279,9 +281,11 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 						 .thing = *thing,
 						 .count = count_of_thing(thing) };
 		const struct wait_thing *most = &verdicts->undecided;
-		if (!thing->may_change && !thing->is_behind)
+		/* Who could write to the channel of a pool has nothing to write. */
+		bool may_change = thing->may_change && !thing->pool_items;
+		if (!may_change && !thing->is_behind)
 			TRY(add_verdict(verdicts, &verdict, err));
-		if (thing->may_change && verdict.count > most->threads + most->methods)
+		if (may_change && verdict.count > most->threads + most->methods)
 			verdicts->undecided = *thing;
 	}
 	return HD_OK;

@@ -32,6 +32,8 @@ struct wait_thing {
 	uint64_t
 		holders; /**< wait_things_find_holders(): so many wait for it again and have a place in it */
 	uint32_t holder; /**< a row of waits->async: one of them */
+	uint64_t
+		pool_items; /**< wait_pools_find(): they have all items of the channel, so many; 0: not so */
 	/* wait_releasers_find(), of AWAIT_WRITE: */
 	uint32_t
 		queues_behind; /**< so many others are full, too, as who reads them waits for this one in the end */

@@ -210,6 +210,14 @@ static void write_holders(struct call *call, const struct waits *waits,
 	text_printf(text, "%" PRIu64 " of them %s awaited by %s of ", count,
 		    count == 1 ? "is" : "are", count == 1 ? "a call" : "calls");
 	text_puts(text, async_node_name(waits->async, &waits->async->rows[thing->holder]));
+	if (thing->pool_items) {
+		text_printf(text,
+			    " that %s read from it before, and %s all %" PRIu64 " items of it",
+			    count == 1 ? "has" : "have", count == 1 ? "has" : "have",
+			    thing->pool_items);
+		write_evidence(call, text, NULL);
+		return;
+	}
 	text_puts(text,
 		  count == 1 ? " that has waited for it before, and probably has a place in it"
 			     : " that have waited for it before, and probably have a place in it");
@@ -281,8 +289,10 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 	write_stages(call, &verdict->thing, text);
 	write_demand(call, &verdict->thing, text);
 	text_puts(text,
-		  "neither a thread nor an async method, a timer or a work item that can go on "
-		  "was found to use it");
+		  verdict->thing.pool_items
+			  ? "nobody else was found who has one of them and could give it back"
+			  : "neither a thread nor an async method, a timer or a work item that can "
+			    "go on was found to use it");
 	write_evidence(call, text, NULL);
 	text_puts(text,
 		  "what is still to come, like a request, may use it: look at a second core, or "

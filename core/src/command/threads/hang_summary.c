@@ -37,6 +37,13 @@ void append_thing(struct text *text, const struct wait_thing *thing)
 	text_puts(text, thing->threads + thing->methods == 1 ? " waits " : " wait ");
 	switch (thing->kind) {
 	case AWAIT_READ:
+		if (thing->pool_items) {
+			text_printf(text,
+				    "for one of the %" PRIu64 " items of the channel %" PRIx64
+				    ", all of which some of them have: probably a deadlock",
+				    thing->pool_items, thing->address);
+			break;
+		}
 		text_printf(text,
 			    may_change ? "for something to read from the channel %" PRIx64
 					 ", to which somebody may still write"
