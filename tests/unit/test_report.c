@@ -8,7 +8,7 @@
 #include "util/alloc.h"
 
 #define MEMBERS 600u
-#define KILO    1024u
+#define MEMBER  (24 * 1024u)
 /* Object 0 is held by a static, object 1 by a stack; members come after them. */
 #define FIRST 2u
 
@@ -22,11 +22,11 @@ static uint64_t sizes[FIRST + MEMBERS];
 static uint32_t types[FIRST + MEMBERS];
 static struct made_edge edges[3 * MEMBERS];
 
-/* Members of 4 KB; their type is 1. */
+/* Members of 24 KB; their type is 1. */
 static void set_up(void)
 {
 	for (uint32_t i = 0; i < FIRST + MEMBERS; i++) {
-		sizes[i] = i < FIRST ? 24 : 4 * KILO;
+		sizes[i] = i < FIRST ? 24 : MEMBER;
 		types[i] = i >= FIRST;
 	}
 }
@@ -60,6 +60,21 @@ static void tear_down(struct fixture *fixture)
 	graph_destroy(fixture->graph);
 }
 
+/* In a heap of a few megabytes a pile may be all that the program works on. */
+TEST(a_small_pile_of_a_small_heap_is_low)
+{
+	struct fixture fixture;
+	set_up();
+	for (uint32_t i = 0; i < MEMBERS; i++) {
+		edges[i] = (struct made_edge){ 0, FIRST + i };
+		sizes[FIRST + i] = MEMBER / 6;
+	}
+	make_report(&fixture, MEMBERS, HD_ROOT_STATIC);
+	ASSERT_UINT_FATAL(fixture.report.findings_count, 1);
+	ASSERT_UINT(fixture.report.findings[0].severity, SEVERITY_LOW);
+	tear_down(&fixture);
+}
+
 TEST(what_one_object_holds_is_a_pile)
 {
 	struct fixture fixture;
@@ -72,7 +87,7 @@ TEST(what_one_object_holds_is_a_pile)
 	ASSERT_TEXT(finding->rule->name, "accumulation");
 	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
 	ASSERT_UINT(finding->growth.state, GROWTH_UNKNOWN);
-	ASSERT_UINT(finding->bytes, (uint64_t)MEMBERS * 4 * KILO);
+	ASSERT_UINT(finding->bytes, (uint64_t)MEMBERS * MEMBER);
 	ASSERT_UINT(finding->objects, MEMBERS);
 	ASSERT_UINT(finding->holder.subject, 0);
 	tear_down(&fixture);

@@ -121,7 +121,9 @@ struct growth growth_of(const struct report_facts *facts, const struct member_ag
 	if (grew && ages->of[0] && growth.young >= least &&
 	    ages->all - growth.young >= OLD_PER_YOUNG * growth.young) {
 		growth.state = GROWTH_GROWS;
-		growth.reason = "nothing was ever removed, and young elements are in it";
+		growth.reason = growth.has_version
+					? "nothing was ever removed, and young elements are in it"
+					: "young elements are in it";
 		if (is_burst(facts, ages)) {
 			growth.state = GROWTH_UNKNOWN;
 			growth.reason = "its young elements were put in at one time";

@@ -11,6 +11,8 @@
 #include "util/alloc.h"
 #include "util/job.h"
 
+#define SMALL_HEAP        (10 * MEGABYTE)
+#define SMALL_PILE        (5 * MEGABYTE)
 #define LARGE_MEMBERS_MIN 16u
 /* Growth is stronger evidence than a count, so fewer members are enough. */
 #define GROWING_MEMBERS_MIN 64u
@@ -114,6 +116,10 @@ static enum severity severity_of_pile(const struct report *report, const struct 
 	/* A cache that is not full yet drops nothing, either: a counter says more. */
 	bool is_sure =
 		judged->growth.has_version || (judged->drops_nothing && permille >= HALF_OF_ALL);
+	/* In a small heap a pile that no counter proves to grow may be all that the program works on now. */
+	if (!judged->growth.has_version && facts->sums.all_live < SMALL_HEAP &&
+	    pile->bytes < SMALL_PILE)
+		return SEVERITY_LOW;
 	if (judged->growth.state == GROWTH_GROWS && permille >= 200)
 		return is_sure ? SEVERITY_HIGH : SEVERITY_MEDIUM;
 	if (judged->growth.state == GROWTH_IDLE)
