@@ -125,8 +125,20 @@ def planted(truth: Json) -> list[str]:
     return wanted + ["one-owner"] * (2 if truth["mode"] == "waits" else 0)
 
 
+def without_moment(truth: Json, answer: Json) -> Json:
+    """The answer without a collection that probably waits, where none was planted.
+
+    A core has one moment: a collection that was about to begin then looks the same, and hang says "probably".
+    """
+    if "stuck" in truth:
+        return answer
+    kept = [v for v in answer["verdicts"] if v["verdict"] != "collection" or v["certain"]]
+    return answer | {"verdicts": kept}
+
+
 def verdicts(truth: Json, answer: Json) -> Iterator[str]:
     """The verdicts of hang, and whom they are about."""
+    answer = without_moment(truth, answer)
     found = {verdict["verdict"]: verdict for verdict in answer["verdicts"]}
     have = sorted(verdict["verdict"] for verdict in answer["verdicts"])
     if have != sorted(planted(truth)):
