@@ -289,6 +289,46 @@ TEST(strings_with_equal_content_waste)
 	ASSERT_UINT(finding->counts[1].value, 6667);
 }
 
+/* The same string of 100 characters in young boxes, in a list from which @p removed others were taken. */
+static void hold_young_strings(uint32_t count, uint32_t removed)
+{
+	char text[101];
+	(void)snprintf(text, sizeof(text), "%0100u", 1u);
+	uint64_t list = scene_full_list(scene, box_type, 32, (const uint32_t[]){ 0, count },
+					count + 2 * removed);
+	uint64_t items = fake_peek_u64(&scene->fake->memory, list + 8);
+	scene_segment(scene, GENERATION_1, (uint64_t)count * 232 + KILO);
+	for (uint64_t i = 0; i < count; i++) {
+		scene_set(scene, fake_peek_u64(&scene->fake->memory, items + 16 + 8 * i), 0,
+			  fake_string(scene->fake, text));
+	}
+	scene_hold(scene, SCENE_STATIC, list);
+}
+
+TEST(some_equal_strings_that_are_young_may_be_gone_soon)
+{
+	hold_young_strings(20000, 20000);
+	const struct report_finding *finding = scene_finding(scene, "duplicates");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_LOW);
+}
+
+TEST(many_equal_strings_waste_also_if_they_are_young)
+{
+	hold_young_strings(60000, 60000);
+	const struct report_finding *finding = scene_finding(scene, "duplicates");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+}
+
+TEST(some_equal_strings_of_a_pile_waste_also_if_they_are_young)
+{
+	hold_young_strings(20000, 0);
+	const struct report_finding *finding = scene_finding(scene, "duplicates");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+}
+
 /* Two fields in turns: the second one has the longer strings. */
 TEST(the_field_with_most_bytes_of_copies_is_named)
 {

@@ -18,6 +18,8 @@
 #define REFERRERS_MAX 4u
 /* Bytes of arrays that are read. */
 #define READ_MAX ((uint64_t)512 << 20)
+/* So many bytes of copies of which most are young may be gone soon. */
+#define YOUNG_MAX (10 * MEGABYTE)
 
 #define LEAST_OF_COPIES                                                         \
 	{                                                                       \
@@ -161,6 +163,7 @@ static enum hd_status count_values(struct report *report, const struct typed_nod
 /* Who refers to a part of the copies. */
 struct duplicate_holders {
 	struct tally types, fields;
+	uint64_t young, all; /* copies that were asked */
 };
 
 /* A number for the field, or the element of an array, by which @p from refers to @p to. */
@@ -205,9 +208,12 @@ static void count_holders(struct report *report, const struct typed_nodes *all,
 		asked++;
 		if (waste_is_explained(report, node)) {
 			claimed++;
-		} else if (begin < end && end - begin <= REFERRERS_MAX) {
-			note_holder(facts, node, reverse->targets[begin], ret);
+			continue;
 		}
+		ret->all++;
+		ret->young += facts_generation(facts, node) < GENERATION_2;
+		if (begin < end && end - begin <= REFERRERS_MAX)
+			note_holder(facts, node, reverse->targets[begin], ret);
 	}
 	if (asked) {
 		double rest = (double)(asked - claimed) / (double)asked;
@@ -228,6 +234,18 @@ static size_t largest_field(const struct tally *fields, uint64_t *ret_all)
 	return best;
 }
 
+/* Is it in a pile that is told?  If it is not, young copies are there for a moment: a burst of requests has left them. */
+static bool is_in_pile(const struct report *report, uint32_t node)
+{
+	for (size_t i = 0; i < report->findings_count; i++) {
+		const struct report_finding *finding = &report->findings[i];
+		if (finding->severity <= SEVERITY_MEDIUM && finding->rule->turn < TURN_WASTE &&
+		    finding_is_around(finding, &report->facts, node))
+			return true;
+	}
+	return false;
+}
+
 static enum hd_status judge_values(struct report *report, const struct duplicate_values *values,
 				   const struct duplicate_holders *of, uint32_t type,
 				   struct hd_error *err)
@@ -244,6 +262,9 @@ static enum hd_status judge_values(struct report *report, const struct duplicate
 	uint64_t bytes_all;
 	size_t field = largest_field(fields, &bytes_all);
 	bool is_most = fields->bytes[field] * 2 > bytes_all;
+	if (finding.bytes < YOUNG_MAX && of->young * 2 > of->all &&
+	    !is_in_pile(report, fields->first[field]))
+		finding.severity = SEVERITY_LOW;
 	finding.member_type = (uint32_t)holders->keys[top];
 	holder_find(report, fields->first[field], &finding.holder);
 	finding_count(&finding, "copies", values->copies);
