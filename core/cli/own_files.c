@@ -111,10 +111,11 @@ void own_settings_take(struct cli *cli)
 			line[size - 1] = '\0';
 		take_line(cli, path, number, line);
 	}
-	if (file)
+	if (file) {
 		(void)fclose(file);
-	else if (fd >= 0)
+	} else if (fd >= 0) {
 		(void)close(fd);
+	}
 	free(line);
 	free(path);
 }

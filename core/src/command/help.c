@@ -113,10 +113,11 @@ static void help_append(struct text *text, const struct command *command)
 	}
 	for (size_t i = 0; i < sizeof(help_lines) / sizeof(help_lines[0]); i++) {
 		const struct command *listed = help_lines[i].command;
-		if (listed)
+		if (listed) {
 			text_printf(text, "  %-19s %s\n", listed->name, listed->summary);
-		else
+		} else {
 			text_printf(text, "%s%s:\n", i ? "\n" : "", help_lines[i].group);
+		}
 	}
 	text_puts(text,
 		  "\nhelp COMMAND describes one, help options lists the options that all have. "
@@ -134,7 +135,7 @@ static unsigned int help_distance(const struct command *command, const char *par
 			return 0;
 		unsigned int now = name_difference(names[i], strlen(names[i]), part);
 		/* Two other letters of three or four make another word. */
-		if (now < least && 2 * now < strlen(part))
+		if (now < least && now < (strlen(part) + 1) / 2)
 			least = now;
 	}
 	return least;

@@ -343,7 +343,8 @@ static void judge_series(struct since *since)
 {
 	struct since_series *series = &since->series;
 	uint64_t more = since->count > since->count_before ? since->count - since->count_before : 0;
-	uint64_t least = more / (STEADY_PART * (series->count + 1)), last = since->count_before;
+	uint64_t least = more / ((uint64_t)STEADY_PART * (series->count + 1)),
+		 last = since->count_before;
 	bool rises = more > series->count;
 	for (uint32_t i = 0; i <= series->count; i++) {
 		uint64_t next = i < series->count ? series->counts[i] : since->count;

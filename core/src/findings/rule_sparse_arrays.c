@@ -164,10 +164,11 @@ static enum hd_status collect_sparse(struct report *report, struct wastes *waste
 		type.has_references = type.class->has_pointers;
 		/* Structs with references in them have no count of empty elements. */
 		if (!type.has_references ||
-		    (type.class->component_size == 8 && !type.class->desc.run_count))
+		    (type.class->component_size == 8 && !type.class->desc.run_count)) {
 			TRY(check_sparse_type(report, i, &type,
 					      is_buffer(&facts->graph->types[i]) ? buffers : wastes,
 					      err));
+		}
 	}
 	return HD_OK;
 }

@@ -74,7 +74,7 @@ static const struct {
 	  .told = ETLX },
 	{ .bytes = "{\"snapshot\":",
 	  .size = 12,
-	  .told = "a .heapsnapshot, which is only written, not read: open it in Chrome or Edge" },
+	  .told = "a .heapsnapshot is only written, not read: open it in Chrome or Edge" },
 	{ .bytes = "\xc1\x1f\xfc\xc1",
 	  .size = 4,
 	  .told = "a trace in the Common Trace Format (LTTng, perfcollect), which has no heap: PerfView or "

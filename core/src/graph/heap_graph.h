@@ -190,10 +190,11 @@ void graph_destroy(struct hd_graph *graph);
 static inline enum hd_status graph_hand_over(struct hd_graph *graph, enum hd_status status,
 					     struct hd_graph **ret)
 {
-	if (status == HD_OK)
+	if (status == HD_OK) {
 		*ret = graph;
-	else
+	} else {
 		graph_destroy(graph);
+	}
 	return status;
 }
 

@@ -63,9 +63,10 @@ enum variables_kind variables_of_append(struct text *text, struct runtime *runti
 {
 	size_t machine_size;
 	const char *machine = async_box_machine(name, size, &machine_size);
-	if (machine)
+	if (machine) {
 		return async_method_append(text, machine, machine_size) ? VARIABLES_CALL
 									: VARIABLES_NONE;
+	}
 	const char *closure = memmem(name, size, CLOSURE, strlen(CLOSURE));
 	const char *arguments = memchr(name, '<', size);
 	/* Else it is in the arguments of another class; an array ends with a bracket. */

@@ -51,10 +51,11 @@ struct target *target_create(enum target_kind kind, const struct target_options 
 
 enum hd_status target_hand_over(struct target *target, enum hd_status status, struct target **ret)
 {
-	if (status == HD_OK)
+	if (status == HD_OK) {
 		*ret = target;
-	else
+	} else {
 		target_destroy(target);
+	}
 	return status;
 }
 

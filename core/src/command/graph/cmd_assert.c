@@ -130,10 +130,11 @@ static enum hd_status count_live(struct call *call, struct hd_session *session,
 	struct live_count *counts = pages_alloc(graph->type_count, sizeof(*counts));
 	TRY_MEMORY(counts, call->err);
 	enum hd_status status = live_types_count(graph, live, &call->job, counts, call->err);
-	if (status != HD_OK)
-		pages_free(counts, graph->type_count, sizeof(*counts));
-	else
+	if (status == HD_OK) {
 		*ret = counts;
+	} else {
+		pages_free(counts, graph->type_count, sizeof(*counts));
+	}
 	return status;
 }
 

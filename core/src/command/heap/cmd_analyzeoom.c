@@ -114,7 +114,7 @@ static void write_gc_failure(struct call *call, uint32_t index, const struct gc_
 	  "what it may commit, by a setting or by the cgroup; 0: as much as it wants; null: not known")
 
 COLUMNS(end, END_COLUMNS, END_LIST);
-SCHEMA(end);
+SCHEMA(end, .name = NULL);
 static const struct schema sizes_schema = {
 	SCHEMA_COLUMNS(end_columns),
 	.lines = "The GC has committed {committed:,} bytes; "
