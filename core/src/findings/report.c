@@ -149,7 +149,8 @@ enum hd_status report_make(struct report *ret, const struct facts_of *of, struct
 	TRY_MEMORY(ret->arena && ret->results, err);
 	TRY(facts_init(&ret->facts, of, job, err));
 	ret->growing = bitmap_alloc(of->graph->node_count);
-	TRY_MEMORY(ret->growing, err);
+	ret->wasted = bitmap_alloc(of->graph->node_count);
+	TRY_MEMORY(ret->growing && ret->wasted, err);
 	TRY(compare_heaps(ret, of->with, err));
 	enum hd_status status = run_rules(ret, of->is_reversed, err);
 	job_end(job);
@@ -167,8 +168,10 @@ void report_deinit(struct report *report)
 	if (report->comparison)
 		comparison_deinit(report->comparison);
 	mem_free(report->comparison);
-	if (report->facts.graph)
+	if (report->facts.graph) {
 		bitmap_free(report->growing, report->facts.graph->node_count);
+		bitmap_free(report->wasted, report->facts.graph->node_count);
+	}
 	facts_deinit(&report->facts);
 	pages_free(report->findings, report->findings_capacity, sizeof(*report->findings));
 	mem_free(report->made_of);

@@ -154,6 +154,8 @@ struct report {
 	struct rule_result *result; /**< of the running rule */
 	uint64_t *
 		growing; /**< bitmap: nodes that hold what grows, as findings of the rules before tell */
+	uint64_t *
+		wasted; /**< bitmap: collections and arrays that a finding of TURN_ROWS has summed */
 	bool lacks_text; /**< memory was exhausted when a text was made */
 };
 
@@ -175,7 +177,8 @@ enum rule_turn {
 	TURN_HANDLES, /**< judges what handles keep, unless it is told */
 	TURN_PILES,   /**< judges what piles up, unless it is told */
 	TURN_KINDS,   /**< adds what is known of a class to the pile that has its objects */
-	TURN_WASTE,   /**< judges what takes more memory than it needs, in piles as well */
+	TURN_ROWS,  /**< sums waste over the fields of a type: TURN_WASTE does not tell its parts */
+	TURN_WASTE, /**< judges what takes more memory than it needs, in piles as well */
 	TURN_COUNT
 };
 

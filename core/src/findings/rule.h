@@ -134,12 +134,15 @@ struct wastes {
 HD_NODISCARD enum hd_status wastes_add(struct wastes *wastes, size_t begin, const struct waste *one,
 				       struct hd_error *err);
 /**
- * Has another finding explained the object?  That something grows does not explain that most of it is waste: that counts
+ * Has another finding explained the object, or summed it with others?  That something grows does not explain that most of it is waste: that counts
  * first, and waste_is_told() is asked for the sum.
  */
 bool waste_is_explained(const struct report *report, uint32_t node);
 /** Is the waste a smaller part of something that grows, which a finding tells, and not much for itself? */
 bool waste_is_told(const struct report *report, uint32_t sample, uint64_t bytes);
+
+/** Bytes of a collection, and of the arrays that only it has, without what its elements refer to. */
+uint64_t waste_own_bytes(const struct report_facts *facts, uint32_t node);
 
 void wastes_deinit(struct wastes *wastes);
 
@@ -166,4 +169,4 @@ extern const struct report_rule accumulation_rule, events_rule, cancellation_rul
 	collections_rule, duplicates_rule, fragmentation_rule, dead_rule, load_contexts_rule,
 	handles_rule, undisposed_rule, sparse_arrays_rule, known_types_rule, closures_rule,
 	pools_rule, threads_rule, interned_rule, native_memory_rule, gc_memory_rule,
-	started_threads_rule, slices_rule, assemblies_rule;
+	started_threads_rule, slices_rule, assemblies_rule, empty_fields_rule;

@@ -3,6 +3,7 @@
 #include "findings/counted.h"
 #include "findings/rule.h"
 #include "framework/collection_layout.h"
+#include "util/bitmap.h"
 #include "util/job.h"
 
 #define ROOM_MIN 4u
@@ -12,7 +13,6 @@
 /* So many collections of one type with so few elements each are one for each row of something. */
 #define SMALLS_MIN 1000u
 #define SMALL_MAX  16u
-#define PARTS_MAX  16u
 
 #define STREAM "System.IO.MemoryStream"
 
@@ -90,31 +90,16 @@ static bool is_wasteful(struct report *report, const struct counted *read, struc
 	return facts->classes[node] == CLASS_PROCESS;
 }
 
-/* The arrays, and the objects of the framework, that only the collection has; without what its elements refer to. */
-static uint64_t own_bytes(const struct report_facts *facts, uint32_t node)
-{
-	const struct csr *forward = &facts->graph->forward;
-	uint64_t begin = csr_begin(forward, node), end = csr_begin(forward, node + 1);
-	uint64_t bytes = graph_size(facts->graph, node);
-	end = end - begin > PARTS_MAX ? begin + PARTS_MAX : end;
-	for (; begin < end; begin++) {
-		uint32_t part = forward->targets[begin];
-		if (part < facts->graph->object_count && facts_idom(facts, part) == node &&
-		    type_is_array(facts_type(facts, part)))
-			bytes += graph_size(facts->graph, part);
-	}
-	return bytes;
-}
-
 /* A few elements, each of which would take a word in a field of a class or an element of an array. */
-static bool is_small(const struct report_facts *facts, const struct counted *counted,
-		     struct waste *ret)
+static bool is_small(const struct report *report, const struct counted *counted, struct waste *ret)
 {
+	const struct report_facts *facts = &report->facts;
 	uint32_t node = counted->node;
-	if (counted->count > SMALL_MAX || is_nearly_empty(counted) ||
-	    facts->classes[node] != CLASS_PROCESS || type_is_array(facts_type(facts, node)))
+	if (bitmap_has(report->wasted, node) || counted->count > SMALL_MAX ||
+	    is_nearly_empty(counted) || facts->classes[node] != CLASS_PROCESS ||
+	    type_is_array(facts_type(facts, node)))
 		return false;
-	uint64_t bytes = own_bytes(facts, node), used = counted->count * sizeof(uint64_t);
+	uint64_t bytes = waste_own_bytes(facts, node), used = counted->count * sizeof(uint64_t);
 	*ret = (struct waste){ .holder = HD_NONE,
 			       .type = facts->graph->node_types[node],
 			       .sample = node,
@@ -140,7 +125,7 @@ static enum hd_status collect_type(struct report *report, uint32_t type, struct 
 			continue;
 		if (is_wasteful(report, &counted, &waste)) {
 			TRY(wastes_add(wastes, begin, &waste, err));
-		} else if (is_small(facts, &counted, &waste)) {
+		} else if (is_small(report, &counted, &waste)) {
 			TRY(wastes_add(smalls, small_begin, &waste, err));
 			/* One from the middle says more of who has them than the first one. */
 			if (i <= all.count / 2)

@@ -2,6 +2,9 @@
 /* Slots that are empty, by type and by what holds them: added up, and told. */
 #include "findings/rule.h"
 #include "util/alloc.h"
+#include "util/bitmap.h"
+
+#define PARTS_MAX 16u
 
 enum hd_status wastes_add(struct wastes *wastes, size_t begin, const struct waste *one,
 			  struct hd_error *err)
@@ -26,8 +29,25 @@ enum hd_status wastes_add(struct wastes *wastes, size_t begin, const struct wast
 	return HD_OK;
 }
 
+uint64_t waste_own_bytes(const struct report_facts *facts, uint32_t node)
+{
+	const struct csr *forward = &facts->graph->forward;
+	uint64_t begin = csr_begin(forward, node), end = csr_begin(forward, node + 1);
+	uint64_t bytes = graph_size(facts->graph, node);
+	end = end - begin > PARTS_MAX ? begin + PARTS_MAX : end;
+	for (; begin < end; begin++) {
+		uint32_t part = forward->targets[begin];
+		if (part < facts->graph->object_count && facts_idom(facts, part) == node &&
+		    type_is_array(facts_type(facts, part)))
+			bytes += graph_size(facts->graph, part);
+	}
+	return bytes;
+}
+
 bool waste_is_explained(const struct report *report, uint32_t node)
 {
+	if (bitmap_has(report->wasted, node))
+		return true;
 	return facts_is_claimed(&report->facts, node, EXPLAINED_LEVELS) &&
 	       !report_is_growing(report, node);
 }
