@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads that were woken, and have not run since. */
+#include "arch/x86_64/frame_registers.h"
 #include "hangs/verdicts.h"
 #include "hangs/wait_parts.h"
 #include "runtime/thread_state.h"
 #include "support/assert_more.h"
 #include "support/fake_tasks.h"
 #include "support/suite.h"
+#include "targets/target.h"
 #include "util/alloc.h"
 
 #define COMPLETE     0x01000000u /* Task: TASK_STATE_RAN_TO_COMPLETION */
@@ -131,6 +133,31 @@ TEST(a_worker_that_can_go_on_is_not_blocked)
 	ASSERT_UINT(workers_alike(&some, &rows[0]), 2);
 	rows[1].is_over = true;
 	ASSERT_UINT(workers_alike(&some, &rows[0]), 1);
+}
+
+/* A futex without a limit of time; when a collection is about to begin, whose time is up waits in one, too. */
+TEST(who_waits_for_a_collection_does_not_sleep_without_end)
+{
+	static const uint8_t system_call[] = { 0x0f, 0x05 };
+	struct fake_memory *memory = &tasks.fake->memory;
+	uint64_t code = fake_alloc(memory, 16), futex = fake_alloc(memory, 16);
+	fake_poke(memory, code, system_call, sizeof(system_call));
+	read_waits();
+	struct runtime_thread thread = *waits->rows[0].thread;
+	thread.os_id = 77;
+	struct target_thread row = { .tid = 77 };
+	const uint8_t *words = arch_x86_64.words_of_registers;
+	row.registers[words[REG_RIP]] = row.registers[words[REG_RCX]] = code + 2;
+	row.registers[words[REG_RDI]] = futex;
+	row.registers[words[REG_RSI]] = 0x80;
+	struct target *target = runtime_target(waits->heap->runtime);
+	const struct target_threads before = target->threads;
+	target->threads = (struct target_threads){ .rows = &row, .count = 1 };
+	struct thread_wait wait = { .kind = WAIT_SLEEP, .thread = &thread };
+	CU_ASSERT_TRUE(wait_sleeps_without_end(waits, &wait));
+	thread.state |= THREAD_STATE_SUSPEND_PENDING;
+	CU_ASSERT_FALSE(wait_sleeps_without_end(waits, &wait));
+	target->threads = before;
 }
 
 SUITE(.name = "wait_over", .set_up = set_up, .tear_down = tear_down)

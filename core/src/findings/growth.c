@@ -88,6 +88,12 @@ static uint64_t least_young(uint64_t all, bool has_version)
 	return all / FEW_SHARE > FEW_MIN ? all / FEW_SHARE : FEW_MIN;
 }
 
+static const char *young_reason(bool has_version)
+{
+	return has_version ? "nothing was ever removed, and young elements are in it"
+			   : "young elements are in it";
+}
+
 struct growth growth_of(const struct report_facts *facts, const struct member_ages *ages,
 			const struct counted *owners, size_t count)
 {
@@ -121,9 +127,7 @@ struct growth growth_of(const struct report_facts *facts, const struct member_ag
 	if (grew && ages->of[0] && growth.young >= least &&
 	    ages->all - growth.young >= OLD_PER_YOUNG * growth.young) {
 		growth.state = GROWTH_GROWS;
-		growth.reason = growth.has_version
-					? "nothing was ever removed, and young elements are in it"
-					: "young elements are in it";
+		growth.reason = young_reason(growth.has_version);
 		if (is_burst(facts, ages)) {
 			growth.state = GROWTH_UNKNOWN;
 			growth.reason = "its young elements were put in at one time";

@@ -78,8 +78,11 @@ static bool is_empty_array(struct report *report, const struct object *array,
 			   struct empties *empties, uint64_t *ret_used)
 {
 	static const uint8_t zeros[ELEMENT_MAX];
-	uint32_t size = array->type->component_size, in_piece = PIECE / size;
-	uint64_t at = array->address + array->type->base_size - 8, used = 0, last = 0;
+	const struct type *type = array->type;
+	uint32_t size = type ? type->component_size : 0, in_piece = size ? PIECE / size : 0;
+	if (!in_piece || size > ELEMENT_MAX)
+		return false;
+	uint64_t at = array->address + type->base_size - 8, used = 0, last = 0;
 	for (uint64_t i = 0; i < array->length; i += in_piece) {
 		uint64_t count = array->length - i < in_piece ? array->length - i : in_piece;
 		if (count * size > empties->bytes_left) {
@@ -254,10 +257,11 @@ static size_t keep_fields(struct tally *fields, uint64_t stride, uint64_t rows)
 	size_t kept = 0;
 	for (size_t i = 0; i < fields->count; i++) {
 		/* A part at random may be a little small. */
-		if (fields->counts[i] * stride * 100 < rows * (stride > 1 ? 72 : 75))
+		if (fields->counts[i] * stride * 100 < rows * (stride > 1 ? 72 : 75)) {
 			fields->counts[i] = 0;
-		else
+		} else {
 			kept++;
+		}
 	}
 	return kept;
 }

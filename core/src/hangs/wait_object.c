@@ -10,6 +10,7 @@
 #include "inspect/value.h"
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/types/type_name.h"
+#include "runtime/thread_state.h"
 #include "stack/thread_call.h"
 
 /* Is it of the type that this wait is for, or derived from it?  A generic one by its beginning. */
@@ -235,6 +236,8 @@ bool wait_is_over(const struct waits *waits, const struct thread_wait *wait)
 
 bool wait_sleeps_without_end(const struct waits *waits, const struct thread_wait *wait)
 {
+	/* Whose time is up while a collection is about to begin waits for its end, without a limit. */
 	return wait->kind == WAIT_SLEEP &&
+	       !thread_state_is(wait->thread, THREAD_STATE_SUSPEND_PENDING) &&
 	       thread_waits_without_end(runtime_target(waits->heap->runtime), wait->thread->os_id);
 }

@@ -7,6 +7,7 @@
  * Bits of Thread.State (doc/coreclr.md 12.1; Thread::ThreadState, threads.h; the same in 8, 9 and 10).  Another runtime
  * gives its threads those of them that it knows.
  */
+#define THREAD_STATE_SUSPEND_PENDING 0x00000002u
 #define THREAD_STATE_BACKGROUND      0x00000200u
 #define THREAD_STATE_UNSTARTED       0x00000400u
 #define THREAD_STATE_DEAD            0x00000800u

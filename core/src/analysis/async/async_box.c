@@ -102,9 +102,9 @@ bool async_box_read(struct heap *heap, struct members *members, const struct obj
 	/* The runtime clears a state machine with references when its task ends: it is at await 0 then. */
 	if (box.has_state && task_is_complete(members, object))
 		box.state = ASYNC_DONE;
+	const char *prefix = is_fsharp ? FSHARP_AWAITER_PREFIX : AWAITER_PREFIX;
 	if (box.state != ASYNC_DONE)
-		box.awaited = find_awaited(heap, members, &box,
-					   is_fsharp ? FSHARP_AWAITER_PREFIX : AWAITER_PREFIX);
+		box.awaited = find_awaited(heap, members, &box, prefix);
 	*ret = box;
 	return true;
 }
