@@ -20,7 +20,7 @@ enum hd_status fail_old_release(const struct target *target, const char *version
 				       "heapdump reads that file";
 	return fail(err, HD_ERR_UNSUPPORTED, 0,
 		    "this is %s%.*s, whose heap is not read (heapdump reads .NET %u to %u): %s",
-		    is_known ? ".NET " : "a .NET Core older than .NET 5",
+		    is_known ? ".NET " : "probably a .NET Core older than .NET 5",
 		    is_known ? (int)length : 0, version, coreclr_releases[0].major,
 		    coreclr_releases[CORECLR_RELEASES - 1].major, advice);
 }
