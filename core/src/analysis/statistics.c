@@ -18,9 +18,9 @@ enum hd_status statistics_init(struct statistics *statistics, size_t count, stru
 }
 
 enum hd_status statistics_of_graph(struct statistics *statistics, const struct hd_graph *graph,
-				   struct hd_error *err)
+				   size_t more, struct hd_error *err)
 {
-	TRY(statistics_init(statistics, graph->type_count, err));
+	TRY(statistics_init(statistics, graph->type_count + more, err));
 	for (uint32_t i = 0; i < graph->type_count; i++) {
 		const struct graph_type *type = &graph->types[i];
 		const struct graph_domain *domain = &graph->domains.rows[type->domain];

@@ -24,9 +24,10 @@ struct statistics {
 /** @p count rows, all 0, for the caller to name. */
 HD_NODISCARD enum hd_status statistics_init(struct statistics *statistics, size_t count,
 					    struct hd_error *err);
-/** One row for each type of @p graph. */
+/** One row for each type of @p graph, then @p more rows, all 0, for the caller to name. */
 HD_NODISCARD enum hd_status statistics_of_graph(struct statistics *statistics,
-						const struct hd_graph *graph, struct hd_error *err);
+						const struct hd_graph *graph, size_t more,
+						struct hd_error *err);
 void statistics_deinit(struct statistics *statistics);
 
 /** Count one object. */

@@ -370,7 +370,7 @@ static enum hd_status write_top(struct call *call, const struct dominators *domi
 static enum hd_status write_dominator_types(struct call *call, const struct dominators *dominators)
 {
 	HD_CLEANUP(statistics) struct statistics statistics = { 0 };
-	TRY(statistics_of_graph(&statistics, call->graph, call->err));
+	TRY(statistics_of_graph(&statistics, call->graph, 0, call->err));
 	for (uint32_t node = 0; node < call->graph->object_count; node++) {
 		if (dominators->retained_count[node] && dominators->idom[node] == HD_NONE) {
 			statistics_add(&statistics, call->graph->node_types[node],

@@ -120,7 +120,7 @@ static enum hd_status run_dumpheap(struct call *call)
 	if (call->options[DUMPHEAP_LIVE].given || filter.dead)
 		TRY(session_live(call->session, &call->job, &filter.live, call->err));
 	HD_CLEANUP(statistics) struct statistics statistics = { 0 };
-	TRY(statistics_of_graph(&statistics, call->graph, call->err));
+	TRY(statistics_of_graph(&statistics, call->graph, 0, call->err));
 	job_begin(&call->job, "Listing objects", call->graph->object_count);
 	enum hd_status status = filter_prepare(&filter, call->graph, call->err);
 	if (status == HD_OK)

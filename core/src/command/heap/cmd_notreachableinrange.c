@@ -80,7 +80,7 @@ static enum hd_status notreachable_answer(struct call *call, const struct reach 
 	struct range_lister lister = { .call = call,
 				       .limit = call_limit(call, OPT_LIMIT, UINT64_MAX),
 				       .has_rows = !call->options[OPT_STAT].given };
-	TRY(statistics_of_graph(&lister.statistics, call->graph, call->err));
+	TRY(statistics_of_graph(&lister.statistics, call->graph, 0, call->err));
 	job_begin(&call->job, "Listing objects", 0);
 	if (lister.has_rows && call->options[OPT_SHORT].given)
 		answer_be_brief(&call->answer);

@@ -6,7 +6,10 @@
 #include "answer/tables.h"
 #include "command/completeness.h"
 #include "command/table.h"
+#include "gc/heap.h"
+#include "runtime/coreclr/types/type_lookup.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 
 #define TYPES_OPTIONS(X)                                                                           \
 	X(OPT_TYPE, "type", VALUE_TYPE, "TEXT", "types whose name contains TEXT", NULL)            \
@@ -119,17 +122,82 @@ static enum hd_status run_retained_types(struct call *call)
 	return status;
 }
 
-static enum hd_status run_types(struct call *call)
+/* The types that the runtime has loaded and that are not in the graph: structs, enums, interfaces. */
+struct loaded_types {
+	struct call *call;
+	uint64_t *known; /* ids of the graph's types, ascending */
+	const struct type **rows;
+	size_t known_count, rows_count, rows_capacity;
+	enum hd_status status;
+};
+
+static void loaded_types_deinit(struct loaded_types *loaded)
+{
+	pages_free(loaded->known, loaded->known_count, sizeof(*loaded->known));
+	pages_free(loaded->rows, loaded->rows_capacity, sizeof(*loaded->rows));
+}
+
+static bool keep_loaded(void *arg, const struct type *type)
+{
+	struct loaded_types *loaded = arg;
+	loaded->status = job_check(&loaded->call->job, 1, loaded->call->err);
+	if (loaded->status != HD_OK)
+		return false;
+	size_t at = lower_bound_u64(loaded->known, loaded->known_count, type->method_table);
+	bool is_known = at < loaded->known_count && loaded->known[at] == type->method_table;
+	if (type->is_free || is_known)
+		return true;
+	if (PAGES_RESERVE(loaded, rows))
+		loaded->rows[loaded->rows_count++] = type;
+	else
+		loaded->status = fail_nomem(loaded->call->err);
+	return loaded->status == HD_OK;
+}
+
+static enum hd_status find_loaded(struct loaded_types *loaded)
+{
+	const struct hd_graph *graph = loaded->call->graph;
+	loaded->known = pages_alloc(graph->type_count, sizeof(*loaded->known));
+	TRY_MEMORY(loaded->known, loaded->call->err);
+	loaded->known_count = graph->type_count;
+	for (uint32_t i = 0; i < graph->type_count; i++)
+		loaded->known[i] = graph->types[i].id;
+	sort_u64(loaded->known, loaded->known_count);
+	enum hd_status status =
+		type_for_each(loaded->call->heap->runtime, keep_loaded, loaded, loaded->call->err);
+	if (status == HD_ERR_UNSUPPORTED) /* a runtime that keeps no list of them */
+		return HD_OK;
+	return status == HD_OK ? loaded->status : status;
+}
+
+/* Rows for the types of the graph; of a target also for its loaded types. */
+static enum hd_status count_types(struct call *call, struct statistics *statistics)
 {
 	const struct hd_graph *graph = call->graph;
+	HD_CLEANUP(loaded_types) struct loaded_types loaded = { .call = call };
+	if (call->heap)
+		TRY(find_loaded(&loaded));
+	TRY(statistics_of_graph(statistics, graph, loaded.rows_count, call->err));
+	for (uint32_t i = 0; i < graph->type_count; i++) {
+		statistics->rows[i].count = graph->types[i].count;
+		statistics->rows[i].size = graph->types[i].size;
+	}
+	for (size_t i = 0; i < loaded.rows_count; i++) {
+		struct type_count *row = &statistics->rows[graph->type_count + i];
+		size_t size = 0;
+		row->id = loaded.rows[i]->method_table;
+		row->name = type_name(call->heap->runtime, loaded.rows[i], &size);
+		row->name_size = (uint32_t)size;
+	}
+	return HD_OK;
+}
+
+static enum hd_status run_types(struct call *call)
+{
 	HD_CLEANUP(statistics) struct statistics statistics = { 0 };
 	if (call->options[OPT_RETAINED].given)
 		return run_retained_types(call);
-	TRY(statistics_of_graph(&statistics, graph, call->err));
-	for (uint32_t i = 0; i < graph->type_count; i++) {
-		statistics.rows[i].count = graph->types[i].count;
-		statistics.rows[i].size = graph->types[i].size;
-	}
+	TRY(count_types(call, &statistics));
 	select_rows(&statistics, call->options[OPT_TYPE].text);
 	statistics_sort(&statistics, call->options[OPT_BYCOUNT].given, true);
 	char number[COUNT_SIZE];
@@ -141,6 +209,9 @@ static enum hd_status run_types(struct call *call)
 
 COMMAND(types, .has_rows = true, .summary = "list the types, also those without objects",
 	.description =
+		"Of a core or a process all types that the runtime has loaded: also structs, enums and\n"
+		"interfaces, which have no objects of their own.\n"
+		"\n"
 		"With -retained the types that have objects: an object retains what would be freed if\n"
 		"it went away (see retained). Objects of the type below another one of it are not\n"
 		"counted twice. What only several objects together keep alive is in no row: retained\n"

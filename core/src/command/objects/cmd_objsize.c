@@ -86,7 +86,7 @@ static enum hd_status write_reached(struct call *call, const struct chosen_objec
 	struct answer *answer = &call->answer;
 	bool rows = !call->options[OPT_STAT].given;
 	HD_CLEANUP(statistics) struct statistics statistics = { 0 };
-	TRY(statistics_of_graph(&statistics, call->graph, call->err));
+	TRY(statistics_of_graph(&statistics, call->graph, 0, call->err));
 	if (call->options[OPT_SHORT].given)
 		answer_be_brief(answer);
 	write_subject(call, subject, reach, answer_record);
