@@ -30,8 +30,8 @@ def query(*words: str | int, table: str) -> typing.Iterator[typing.Any]:
 def query(*words: str | int, table: str | None = None) -> typing.Any:
     """The answer of a command as data: query("gcroot", "1ce056"), a str or an int for each word.
 
-    To iterate over it gives the rows of its main table, as dicts: an address or a number is an int, a set a list
-    of names; the member "limit" of "context" is row["context"]["limit"], a table in a row a list of dicts, and
+    To iterate over it gives the rows of its main table, as dicts, and query(...)[0] the first of them: an address
+    or a number is an int, a set a list of names; the member "limit" of "context" is row["context"]["limit"], a table in a row a list of dicts, and
     what is not known is None.  Rows of the main table of dumparray are values.  query(..., table=NAME) gives the
     rows of another table.  answer.tables has the names of all, answer.rows(NAME) their rows, answer.members what
     is said once ("complete", "truncated", records), answer.warnings the lines of warning.  Names and members are

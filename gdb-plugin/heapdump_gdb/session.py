@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import ctypes
+import itertools
 import os
 import re
 import signal
@@ -146,6 +147,14 @@ class Answer:
 
     def __iter__(self) -> Iterator[Any]:
         return self._each(self._rows.find(None))
+
+    def __getitem__(self, index: int) -> Any:
+        """Row INDEX of the main table, as of a list; -1 is the last. Cost: the rows before it."""
+        if index < 0:
+            return list(self)[index]
+        for row in itertools.islice(self, index, None):
+            return row
+        raise IndexError(f"{self._command} has fewer than {index + 1} rows")
 
     def rows(self, table: str) -> Iterator[Any]:
         """The rows of the table of that name, in all rows of the one that it is in."""

@@ -43,6 +43,8 @@ class QueryTest(unittest.TestCase):
             "print([row['address'] for row in q('gcroot', '10', table='roots.path')])",
             "print(q('dumpobj', '20').members['references'], list(q('dumpobj', '20')))",
             "print(ascii([row['name'] for row in q('types', '-type', 'Bad')]))",
+            "print(ascii(q('types', '-type', 'Bad')[0]['name']), q('dumpheap')[-1] == q('dumpheap')[7])",
+            "try:\n  q('dumpheap')[8]\nexcept IndexError as e:\n  print(e)",
         )
         row = {"address": 0x20, "mt": 2, "type": "A.Dict<System.String, System.Object>", "size": 36}
         self.assertTrue(lines[0].startswith(repr(row)[:-1]), lines[0])
@@ -53,6 +55,7 @@ class QueryTest(unittest.TestCase):
         self.assertRegex(lines[4], r"^\[.*32, 16.*\]$")
         self.assertEqual(lines[5], "[16] []")
         self.assertEqual(lines[6], "['Bad.\\udcff']")
+        self.assertEqual(lines[7:], ["'Bad.\\udcff' True", "dumpheap has fewer than 9 rows"])
 
     def test_python_is_told_what_is_wrong(self) -> None:
         asked = ("'dumpobj', '999'", "'nonsense'", "'types', table='typs'", "'dumpobj', 'no such'")
