@@ -77,6 +77,31 @@ static void check_line(const char *line, uint32_t width, const char *expected)
 	text_deinit(&text);
 }
 
+#define WRAP "\022"
+
+TEST(sentences_wrap)
+{
+	check_line("a  " WRAP "one two three", 20, "a  one two three");
+	check_line("a  " WRAP "one two three", 0, "a  one two three");
+	check_line("a  " WRAP "one two three", 10, "a  one two\n   three");
+	check_line("a  " WRAP "one two three", 9, "a  one\n   two\n   three");
+	check_line("a  " WRAP "one  seventeen two", 8, "a  one\n   seventeen\n   two");
+	check_line("a  " WRAP "seventeen", 8, "a  seventeen");
+	check_line("a  " WRAP "seventeen ", 8, "a  seventeen");
+	check_line("abc " WRAP "d e", 2, "abc d\n    e");
+	check_line("a " WRAP "\xc3\xa4\xc3\xa4 \033[1mbb\033[0m cc", 7,
+		   "a \xc3\xa4\xc3\xa4 \033[1mbb\033[0m\n  cc");
+}
+
+TEST(texts_are_cut)
+{
+	struct text text = { 0 };
+	fit_text(&text, "worker \xc3\xa4 of the pool", 22, 9);
+	text_append(&text, "", 1);
+	ASSERT_TEXT(text.bytes, "worker \xc3\xa4\xe2\x80\xa6");
+	text_deinit(&text);
+}
+
 TEST(lines_fit)
 {
 	const char *line = "7f00  3 \016N.Dictionary<N.Key, N.Value>\017 (here)";

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The answer on its way to a sink: whatever a command writes, a terminal acts on nothing of it. */
+#include "answer/cell_lines.h"
+#include "answer/schema.h"
 #include "output/out.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
@@ -43,6 +45,33 @@ TEST(colours_are_ours_or_none)
 	check_sent("\033[33mx\033[0m \033[31my\033[0m\033[", true, 0,
 		   "\033[33mx\033[0m \\u001b[31my\033[0m\\u001b[");
 	check_sent("\033[33mx\033[0m", false, 0, "\\u001b[33mx\\u001b[0m");
+}
+
+/* Check the text of three rows with a column of ten, for @p width. */
+static void check_padded(uint32_t width, const char *expected)
+{
+	struct text got = { 0 };
+	const struct hd_sink sink = { .struct_size = sizeof(sink), .arg = &got, .write = take };
+	const struct cell rows[] = { cell_string("w\xc3\xa4"
+						 "rmer of the cache"),
+				     cell_string("main"), cell_string(NULL) };
+	struct out out;
+	out_init(&out, &sink, width, false);
+	for (size_t i = 0; i < 3; i++) {
+		out_padded_text(&out, &rows[i], 10);
+		out_puts(&out, "|\n");
+	}
+	out_deinit(&out);
+	ASSERT_TEXT(got.bytes, expected);
+	text_deinit(&got);
+}
+
+TEST(long_texts_keep_their_column_where_there_is_a_width)
+{
+	check_padded(80, "w\xc3\xa4"
+			 "rmer of\xe2\x80\xa6|\nmain      |\n          |\n");
+	check_padded(0, "w\xc3\xa4"
+			"rmer of the cache|\nmain      |\n          |\n");
 }
 
 /* Ctrl-C comes while the first piece goes to a slow terminal. */

@@ -25,13 +25,17 @@ void out_text_lines(struct out *out, size_t spaces, const struct cell *cell)
 
 void out_padded_text(struct out *out, const struct cell *cell, size_t columns)
 {
-	size_t begin = out->text.size, used = 0;
-	if (cell->is_there && cell->text.size) {
-		text_escape(&out->text, cell->text.bytes, cell->text.size);
-		used = out->text.failed
-			       ? columns
-			       : fit_columns(out->text.bytes + begin, out->text.size - begin);
+	HD_CLEANUP(text) struct text whole = { 0 };
+	if (cell->is_there)
+		text_escape(&whole, cell->text.bytes, cell->text.size);
+	size_t used = fit_columns(whole.bytes, whole.size);
+	if (used > columns && out->width) {
+		fit_text(&out->text, whole.bytes, whole.size, columns);
+		used = columns;
+	} else {
+		text_append(&out->text, whole.bytes, whole.size);
 	}
+	out->text.failed |= whole.failed;
 	out_pad(out, used < columns ? columns - used : 0);
 }
 

@@ -376,6 +376,9 @@ static void put_escaped(struct out *out, char character)
 	case '.':
 		out_end_style(out);
 		break;
+	case 'w':
+		out_begin_sentence(out);
+		break;
 	default:
 		text_append(&out->text, &character, 1);
 	}

@@ -124,6 +124,8 @@ struct schema {
 	 *   [text|other]      the text, if the cell of its first placeholder is there, else the other
 	 *   [=name text]      the text, if that cell is there
 	 *   [?name text]      the text, if that cell is yes, not 0, or not empty, and is not shown as ""
+	 *   \\w               the rest of the line is a sentence: where it is too long for the terminal it goes
+	 *                     on in further lines, which begin here
 	 *   \\a \\h \\d \\.   begin the colour of addresses, headings, notes; end it.  Other signs after
 	 *                     a backslash are themselves
 	 */

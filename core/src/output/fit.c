@@ -16,10 +16,15 @@ static bool is_begin(char c)
 	return c == FIT_TYPE || c == FIT_METHOD || c == FIT_PATH;
 }
 
+static bool is_mark(char c)
+{
+	return is_begin(c) || c == FIT_END || c == FIT_WRAP;
+}
+
 /* Bytes of the colour code or mark at @p line, or 0. */
 static size_t unseen_length(const char *line, size_t size)
 {
-	if (is_begin(*line) || *line == FIT_END)
+	if (is_mark(*line))
 		return 1;
 	if (*line != '\033')
 		return 0;
@@ -232,6 +237,12 @@ static size_t bytes_of(const char *bytes, size_t size, size_t columns)
 	return i < size ? i : size;
 }
 
+void fit_text(struct text *ret, const char *text, size_t size, size_t columns)
+{
+	text_append(ret, text, bytes_of(text, size, columns - 1));
+	text_puts(ret, ELLIPSIS);
+}
+
 /* Cut the middle out of a name, so that @p columns are left; its end tells more than its beginning. */
 static void cut_part(struct part *part, size_t columns)
 {
@@ -269,12 +280,49 @@ static void put_unmarked(struct text *ret, const char *line, size_t size)
 {
 	size_t begin = 0;
 	for (size_t i = 0; i < size; i++) {
-		if (!is_begin(line[i]) && line[i] != FIT_END)
+		if (!is_mark(line[i]))
 			continue;
 		text_append(ret, line + begin, i - begin);
 		begin = i + 1;
 	}
 	text_append(ret, line + begin, size - begin);
+}
+
+/* Bytes of the text at @p text that go into @p columns: up to a blank, or up to its first one if that comes later. */
+static size_t bytes_of_words(const char *text, size_t size, size_t columns)
+{
+	size_t used = 0, fits = 0, i = 0;
+	while (i < size) {
+		if (text[i] == ' ' && (used <= columns || !fits))
+			fits = i;
+		if (used > columns && fits)
+			return fits;
+		size_t unseen = unseen_length(text + i, size - i);
+		used += !unseen;
+		i += unseen ? unseen : character_length(text + i, size - i);
+	}
+	return used <= columns || !fits ? size : fits;
+}
+
+/* Break the sentence behind @p mark into lines. */
+static void wrap_line(struct text *ret, const char *line, size_t size, const char *mark,
+		      uint32_t width)
+{
+	size_t at = (size_t)(mark - line), indent = fit_columns(line, at);
+	size_t columns = width > indent ? width - indent : 1;
+	put_unmarked(ret, line, at);
+	while (at < size) {
+		size_t count = bytes_of_words(line + at, size - at, columns);
+		size_t seen = count;
+		while (seen && line[at + seen - 1] == ' ')
+			seen--;
+		put_unmarked(ret, line + at, seen);
+		at += count;
+		while (at < size && line[at] == ' ')
+			at++;
+		if (at < size)
+			text_printf(ret, "\n%*s", (int)indent, "");
+	}
 }
 
 void fit_line(struct text *ret, const char *line, size_t size, uint32_t width)
@@ -283,6 +331,11 @@ void fit_line(struct text *ret, const char *line, size_t size, uint32_t width)
 	found.columns = width ? fit_columns(line, size) : 0;
 	if (found.columns <= width) {
 		put_unmarked(ret, line, size);
+		return;
+	}
+	const char *mark = memchr(line, FIT_WRAP, size);
+	if (mark) {
+		wrap_line(ret, line, size, mark, width);
 		return;
 	}
 	find_parts(&found);

@@ -200,6 +200,13 @@ void out_end_name(struct out *out)
 		text_append(&out->text, &end, 1);
 }
 
+void out_begin_sentence(struct out *out)
+{
+	const char mark = FIT_WRAP;
+	if (out->width)
+		text_append(&out->text, &mark, 1);
+}
+
 void out_type(struct out *out, const char *name, size_t size, uint64_t id)
 {
 	if (!name) {

@@ -83,6 +83,8 @@ void out_end_style(struct out *out);
 /** Begin a name that may be shortened: @p kind is FIT_TYPE, FIT_METHOD or FIT_PATH; and end it. */
 void out_begin_name(struct out *out, char kind);
 void out_end_name(struct out *out);
+/** The rest of the line is a sentence, which may go on in further lines that begin in this column. */
+void out_begin_sentence(struct out *out);
 /** A type name, escaped and in its colour; NULL is shown as <unknown type ID>. */
 void out_type(struct out *out, const char *name, size_t size, uint64_t id);
 /** Write @p count spaces. */

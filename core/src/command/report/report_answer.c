@@ -65,7 +65,7 @@ static const struct schema findings_schema = {
 	.is_main = true,
 	.lines = "\\h{severity:-7}\\.{title}  {stake.bytes:b}[?stake.share_of_live  "
 		 "({stake.share_of_live})]\n"
-		 "       {sentence}\n       Next: {next}\n",
+		 "       \\w{sentence}\n       Next: {next}\n",
 };
 
 static const struct column step_columns[] = {

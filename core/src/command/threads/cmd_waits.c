@@ -79,7 +79,8 @@ static void wait_layout(struct out *out, const struct cell *cells)
 	/* A name is not longer than 15 characters in the system, but may be in .NET. */
 	out_padded_text(out, &cells[WAIT_NAME], is_narrow ? 14 : 16);
 	out_puts(out, " ");
-	out_printf(out, "%-*s ", is_narrow ? 14 : 20, cells[WAIT_FOR].text.bytes);
+	out_padded_text(out, &cells[WAIT_FOR], is_narrow ? 14 : 20);
+	out_puts(out, " ");
 	if (cells[WAIT_OBJECT].is_there) {
 		out_styled(out, STYLE_ADDRESS, "%012" PRIx64, cells[WAIT_OBJECT].number);
 	} else {
@@ -94,6 +95,7 @@ static void wait_layout(struct out *out, const struct cell *cells)
 	out_puts(out, "\n");
 	if (cells[WAIT_HANDLES].is_there) {
 		out_pad(out, is_narrow ? 20 : 29);
+		out_begin_sentence(out);
 		text_append(&out->text, cells[WAIT_HANDLES].text.bytes,
 			    cells[WAIT_HANDLES].text.size);
 		out_puts(out, "\n");

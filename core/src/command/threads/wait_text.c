@@ -114,7 +114,7 @@ void append_wait(struct text *text, const struct waits *waits, const struct thre
 COLUMNS(member, MEMBER_COLUMNS, MEMBER_LIST);
 
 SCHEMA(member, .name = "members",
-       .lines = "  {sentence}\n[    it waits in {method:m}\n]"
+       .lines = "  \\w{sentence}\n[    it waits in {method:m}\n]"
 		"[    the owner uses that in {held_in:m}\n]");
 
 #define CYCLE_LIST(X)                                                                           \
