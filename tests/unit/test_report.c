@@ -233,7 +233,7 @@ TEST(a_rule_that_needs_fields_does_not_run_on_a_dump_file)
 
 TEST(a_collection_that_was_never_emptied_and_has_young_members_grows)
 {
-	struct report_facts facts = { .has_generations = true, .has_recent = true };
+	struct report_facts facts = { .has_generations = true, .sums.has_recent = true };
 	facts.sums.all_live = facts.sums.recent = (uint64_t)64 << 20;
 	struct member_ages ages = { .of = { 50, 100, 850 }, .all = 1000 };
 	struct counted owner = { .has_count = true, .has_version = true, .count = 1000 };
@@ -248,20 +248,20 @@ TEST(a_collection_that_was_never_emptied_and_has_young_members_grows)
 
 TEST(a_collection_without_young_members_is_idle_if_much_was_allocated)
 {
-	struct report_facts facts = { .has_generations = true, .has_recent = true };
+	struct report_facts facts = { .has_generations = true, .sums.has_recent = true };
 	facts.sums.all_live = facts.sums.recent = (uint64_t)64 << 20;
 	struct member_ages ages = { .of = { 0, 0, 1000 }, .all = 1000 };
 	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_IDLE);
 	facts.sums.recent = 100;
 	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_UNKNOWN);
 	facts.sums.recent = (uint64_t)64 << 20;
-	facts.has_recent = false;
+	facts.sums.has_recent = false;
 	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_UNKNOWN);
 }
 
 TEST(generation_1_counts_as_young_if_generation_0_has_little)
 {
-	struct report_facts facts = { .has_generations = true, .has_recent = true };
+	struct report_facts facts = { .has_generations = true, .sums.has_recent = true };
 	facts.sums.all_live = (uint64_t)64 << 20;
 	facts.sums.recent = (uint64_t)900 << 10;
 	struct member_ages ages = { .of = { 1, 100, 899 }, .all = 1000 };
@@ -272,7 +272,7 @@ TEST(generation_1_counts_as_young_if_generation_0_has_little)
 
 TEST(what_is_only_in_generation_1_may_have_come_to_its_end)
 {
-	struct report_facts facts = { .has_generations = true, .has_recent = true };
+	struct report_facts facts = { .has_generations = true, .sums.has_recent = true };
 	facts.sums.all_live = (uint64_t)64 << 20;
 	facts.sums.recent = (uint64_t)900 << 10;
 	struct member_ages ages = { .of = { 0, 100, 900 }, .all = 1000 };
@@ -281,7 +281,7 @@ TEST(what_is_only_in_generation_1_may_have_come_to_its_end)
 
 TEST(most_members_are_younger_than_the_last_collection)
 {
-	struct report_facts facts = { .has_generations = true, .has_recent = true };
+	struct report_facts facts = { .has_generations = true, .sums.has_recent = true };
 	facts.sums.all_live = facts.sums.recent = (uint64_t)64 << 20;
 	struct member_ages ages = { .of = { 900, 0, 100 }, .all = 1000 };
 	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_UNKNOWN);

@@ -145,7 +145,7 @@ TEST(six_percent_that_do_not_grow_are_not)
 
 TEST(what_came_between_the_last_two_collections_is_not_idle)
 {
-	struct report_facts facts = { .has_generations = true, .has_recent = true };
+	struct report_facts facts = { .has_generations = true, .sums.has_recent = true };
 	facts.sums.all_live = facts.sums.recent = (uint64_t)64 << 20;
 	struct member_ages ages = { .of = { 0, 100, 900 }, .all = 1000 };
 	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_UNKNOWN);
@@ -159,7 +159,7 @@ TEST(what_came_between_the_last_two_collections_is_not_idle)
 /* Each of them takes much, so only some are young at a time. */
 TEST(of_a_few_hundred_a_few_young_ones_are_enough)
 {
-	struct report_facts facts = { .has_generations = true, .has_recent = true };
+	struct report_facts facts = { .has_generations = true, .sums.has_recent = true };
 	facts.sums.all_live = facts.sums.recent = (uint64_t)64 << 20;
 	struct member_ages ages = { .of = { 4, 0, 296 }, .all = 300 };
 	struct counted owner = {
@@ -175,7 +175,9 @@ TEST(of_a_few_hundred_a_few_young_ones_are_enough)
 TEST(what_comes_again_after_a_time_grows)
 {
 	struct heap heap = { .heap_count = 1 };
-	struct report_facts facts = { .heap = &heap, .has_generations = true, .has_recent = true };
+	struct report_facts facts = { .heap = &heap,
+				      .has_generations = true,
+				      .sums.has_recent = true };
 	facts.sums.all_live = facts.sums.recent = (uint64_t)64 << 20;
 	struct member_ages ages = { .of = { 50, 0, 950 }, .all = 1000, .parts = 0xf };
 	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_UNKNOWN);

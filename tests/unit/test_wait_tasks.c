@@ -208,7 +208,7 @@ static void check_circle(bool is_limited)
 	uint64_t first = make_box(0, 0), second = make_box(first, 0);
 	fake_poke_u64(&tasks.fake->memory, first + 32, is_limited ? make_limit(second) : second);
 	fake_types_attach(tasks.types);
-	ASSERT_UINT_FATAL(verdicts_find(fake_heap(tasks.fake), NULL, &verdicts, NULL), HD_OK);
+	ASSERT_UINT_FATAL(verdicts_find(fake_heap(tasks.fake), NULL, NULL, &verdicts, NULL), HD_OK);
 	ASSERT_UINT(verdicts.rows_count, 1);
 	ASSERT_UINT(verdicts.rows[0].kind, VERDICT_CIRCLE);
 	ASSERT_UINT(verdicts.rows[0].count, 2);

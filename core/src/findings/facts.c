@@ -429,8 +429,9 @@ enum hd_status facts_init(struct report_facts *ret, const struct facts_of *of, s
 				      .roots = of->roots,
 				      .dominators = of->dominators,
 				      .native = of->native,
+				      .async = of->async,
 				      .is_complete = of->is_complete,
-				      .has_recent = of->heap,
+				      .sums.has_recent = of->heap != NULL,
 				      .job = job };
 	if (of->heap)
 		TRY(members_create(of->heap, &ret->members, err));

@@ -8,6 +8,7 @@
 #include "framework/facts.h"
 #include "graph/dominators.h"
 
+struct async_graph;
 struct heap;
 struct member;
 struct members;
@@ -48,6 +49,7 @@ struct heap_sums {
 	uint64_t young_objects; /**< of generation 0, live and dead */
 	uint64_t
 		recent; /**< bytes of generation 0, live and dead: allocated since the last collection */
+	bool has_recent; /**< it is known: not for a dump file, which lacks what is dead */
 	uint64_t free_soh, free_loh; /**< bytes of Free blocks; 0 for a dump file */
 };
 
@@ -63,10 +65,11 @@ struct report_facts {
 	struct members *members;      /**< NULL likewise */
 	const struct dominators *dominators;
 	const struct memory_share *native; /**< NULL: it is not known */
+	struct async_graph
+		*async; /**< the async methods that are not done; NULL: they were not read */
 	struct job *job;
 	bool is_complete; /**< no roots, references or objects are missing */
 	bool has_generations;
-	bool has_recent; /**< sums.recent is known: not for a dump file, which lacks what is dead */
 	struct root_paths paths;
 	uint8_t *classes; /**< by node: enum root_class */
 	struct generation_run *runs;
@@ -88,6 +91,7 @@ struct facts_of {
 	/** Another heap, whose inventory must outlive the report; NULL: nothing is compared. */
 	const struct compared_with *with;
 	const struct memory_share *native; /**< or NULL */
+	struct async_graph *async;         /**< or NULL: the rules read it if they need it */
 	bool is_complete;
 	bool is_reversed; /**< the rules of each turn run in reverse: a test asks whether that matters */
 };

@@ -134,10 +134,10 @@ struct growth growth_of(const struct report_facts *facts, const struct member_ag
 		} else if (count == 1) {
 			growth.state = growth_by_place(facts, &owners[0], &growth.reason);
 		}
-	} else if (!growth.young && facts->has_recent && facts->sums.recent >= recent &&
+	} else if (!growth.young && facts->sums.has_recent && facts->sums.recent >= recent &&
 		   came_before_last(ages, least)) {
 		growth.reason = "some came shortly before the last collection, and none since";
-	} else if (!growth.young && facts->has_recent && facts->sums.recent >= recent) {
+	} else if (!growth.young && facts->sums.has_recent && facts->sums.recent >= recent) {
 		growth.state = GROWTH_IDLE;
 		growth.reason = "nothing that was allocated since the last collection is in it";
 	} else if (growth.young >= least && grew) {

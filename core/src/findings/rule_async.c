@@ -232,6 +232,8 @@ static enum hd_status find_calls(struct report *report, struct hd_error *err)
 	}
 	if (boxes < LOOKED_AT_MIN)
 		return HD_OK;
+	if (facts->async)
+		return check_calls(report, facts->async, err);
 	HD_CLEANUP(async_graph) struct async_graph graph = { 0 };
 	TRY(async_graph_create(facts->heap, facts->members, false, facts->job, &graph, err));
 	return check_calls(report, &graph, err);

@@ -385,11 +385,11 @@ static enum hd_status (*const finders[])(struct verdicts *verdicts, struct job *
 	find_requests,  find_output,  find_finalizer, find_collection,
 };
 
-enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts *ret,
-			     struct hd_error *err)
+enum hd_status verdicts_find(struct heap *heap, struct async_graph *async, struct job *job,
+			     struct verdicts *ret, struct hd_error *err)
 {
 	*ret = (struct verdicts){ 0 };
-	TRY(waits_create(heap, job, &ret->waits, err));
+	TRY(waits_create_with(heap, async, job, &ret->waits, err));
 	TRY(read_pool(ret, job, err));
 	for (size_t i = 0; i < sizeof(finders) / sizeof(finders[0]); i++)
 		TRY(finders[i](ret, job, err));

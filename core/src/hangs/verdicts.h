@@ -69,12 +69,14 @@ struct verdicts {
 /**
  * Find what hangs, the most certain first.
  *
+ * @param async The async methods of the heap, borrowed as long as @p ret lives; NULL: they are read.
  * @param[out] ret To be given to verdicts_deinit(), also on failure.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
  */
-HD_NODISCARD enum hd_status verdicts_find(struct heap *heap, struct job *job, struct verdicts *ret,
+HD_NODISCARD enum hd_status verdicts_find(struct heap *heap, struct async_graph *async,
+					  struct job *job, struct verdicts *ret,
 					  struct hd_error *err);
 void verdicts_deinit(struct verdicts *verdicts);
 

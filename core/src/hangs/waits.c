@@ -19,9 +19,10 @@ void waits_destroy(struct waits *waits)
 	for (size_t i = 0; i < waits->count; i++)
 		thread_stack_deinit(&waits->rows[i].stack);
 	monitors_deinit(&waits->monitors);
-	if (waits->async)
+	if (waits->has_own_async) {
 		async_graph_deinit(waits->async);
-	mem_free(waits->async);
+		mem_free(waits->async);
+	}
 	members_destroy(waits->members);
 	mem_free(waits->rows);
 	mem_free(waits->edges);
@@ -183,9 +184,9 @@ static enum hd_status find_objects(struct waits *waits, struct job *job, struct 
 static enum hd_status read_async(struct waits *waits, struct job *job, struct hd_error *err)
 {
 	waits->async = mem_calloc(1, sizeof(*waits->async));
-	return waits->async ? async_graph_create(waits->heap, waits->members, false, job,
-						 waits->async, err)
-			    : fail_nomem(err);
+	TRY_MEMORY(waits->async, err);
+	waits->has_own_async = true;
+	return async_graph_create(waits->heap, waits->members, false, job, waits->async, err);
 }
 
 static enum hd_status fill(struct waits *waits, bool with_async, struct job *job,
@@ -198,18 +199,19 @@ static enum hd_status fill(struct waits *waits, bool with_async, struct job *job
 	TRY_MEMORY(waits->rows && waits->by_thread, err);
 	TRY(members_create(waits->heap, &waits->members, err));
 	TRY(monitors_read(runtime, waits->members, job, &waits->monitors, err));
-	if (with_async)
+	if (with_async && !waits->async)
 		TRY(read_async(waits, job, err));
 	TRY(read_stacks(waits, job, err));
 	return find_objects(waits, job, err);
 }
 
-static enum hd_status create(struct heap *heap, bool with_async, struct job *job,
-			     struct waits **ret, struct hd_error *err)
+static enum hd_status create(struct heap *heap, struct async_graph *async, bool with_async,
+			     struct job *job, struct waits **ret, struct hd_error *err)
 {
 	struct waits *waits = mem_calloc(1, sizeof(*waits));
 	TRY_MEMORY(waits, err);
 	waits->heap = heap;
+	waits->async = async;
 	enum hd_status status = fill(waits, with_async, job, err);
 	if (status != HD_OK) {
 		waits_destroy(waits);
@@ -225,15 +227,21 @@ static const enum net_type looked_for[] = {
 	NET_BARRIER, NET_TASK,      NET_WAIT_HANDLE,    NET_LOCK,       NET_TYPES,
 };
 
+enum hd_status waits_create_with(struct heap *heap, struct async_graph *async, struct job *job,
+				 struct waits **ret, struct hd_error *err)
+{
+	net_types_look(heap, looked_for);
+	return create(heap, async, true, job, ret, err);
+}
+
 enum hd_status waits_create(struct heap *heap, struct job *job, struct waits **ret,
 			    struct hd_error *err)
 {
-	net_types_look(heap, looked_for);
-	return create(heap, true, job, ret, err);
+	return waits_create_with(heap, NULL, job, ret, err);
 }
 
 enum hd_status waits_create_threads(struct heap *heap, struct job *job, struct waits **ret,
 				    struct hd_error *err)
 {
-	return create(heap, false, job, ret, err);
+	return create(heap, NULL, false, job, ret, err);
 }

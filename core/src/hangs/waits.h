@@ -113,6 +113,7 @@ struct waits {
 	struct members *members;
 	struct monitors monitors;
 	struct async_graph *async; /**< the async methods that are not done; NULL: not asked for */
+	bool has_own_async;        /**< it is not borrowed */
 	struct thread_wait *rows;
 	size_t count;
 	/** By node, of several the one that counts (wait_several.h); NULL: not asked for. */
@@ -138,6 +139,10 @@ struct waits {
  */
 HD_NODISCARD enum hd_status waits_create(struct heap *heap, struct job *job, struct waits **ret,
 					 struct hd_error *err);
+/** The same with the async methods of the heap, borrowed, that somebody else has read. */
+HD_NODISCARD enum hd_status waits_create_with(struct heap *heap, struct async_graph *async,
+					      struct job *job, struct waits **ret,
+					      struct hd_error *err);
 /**
  * The same without async methods and edges, and so without a walk over the heap; the owner of who
  * waits for a task is not known then.

@@ -85,6 +85,7 @@ void hd_session_close(struct hd_session *session)
 		return;
 	reach_deinit(&session->live);
 	dominators_deinit(&session->dominators);
+	session_async_drop(session);
 	graph_destroy(session->graph);
 	root_set_destroy(session->roots);
 	heap_destroy(session->heap);

@@ -9,9 +9,11 @@
 #include "graph/dominators.h"
 #include "graph/reach.h"
 
+struct async_graph;
 struct runtime;
 struct format;
 struct heap;
+struct kept_async;
 struct root_set;
 struct target;
 struct target_options;
@@ -88,6 +90,7 @@ struct hd_session {
 	/* caches, made by the first command that needs them */
 	struct reach live;            /**< bitmap is NULL until then */
 	struct dominators dominators; /**< idom is NULL until then */
+	struct kept_async *async;     /**< NULL until then */
 };
 
 /**
@@ -183,3 +186,22 @@ HD_NODISCARD enum hd_status session_live(struct hd_session *session, struct job 
 /** The dominator tree; borrowed from the session. */
 HD_NODISCARD enum hd_status session_dominators(struct hd_session *session, struct job *job,
 					       const struct dominators **ret, struct hd_error *err);
+
+/** The async methods that are not done, of a target; borrowed from the session. */
+HD_NODISCARD enum hd_status session_async(struct hd_session *session, struct job *job,
+					  struct async_graph **ret, struct hd_error *err);
+
+/**
+ * Both, at the same time if the job has several workers: the tree is made of the graph alone, and the methods are read in
+ * memory, so neither waits for the other.
+ *
+ * @param[out] ret_async NULL for a dump file.
+ */
+HD_NODISCARD enum hd_status session_dominators_and_async(struct hd_session *session,
+							 struct job *job,
+							 const struct dominators **ret,
+							 struct async_graph **ret_async,
+							 struct hd_error *err);
+
+/** Free the async methods that the session has. */
+void session_async_drop(struct hd_session *session);

@@ -251,7 +251,8 @@ static enum hd_status report_present(struct call *call, const struct compared_wi
 		TRY(session_roots(call->session, call_is_conservative(call), &call->job, &of.roots,
 				  call->err));
 	}
-	TRY(session_dominators(call->session, &call->job, &of.dominators, call->err));
+	TRY(session_dominators_and_async(call->session, &call->job, &of.dominators, &of.async,
+					 call->err));
 	of.is_complete = call_is_complete(call);
 	struct memory_share native;
 	bool has_native = false;

@@ -95,7 +95,7 @@ static void write_sums(struct page *page)
 	write_bytes_fact(page, "dead", sums->all_dead);
 	if (facts->heap)
 		write_bytes_fact(page, "free blocks", sums->free_soh + sums->free_loh);
-	if (facts->has_recent)
+	if (facts->sums.has_recent)
 		write_bytes_fact(page, "allocated since the last collection", sums->recent);
 	if (facts_types_by_name(facts)) {
 		html_printf(&page->html,

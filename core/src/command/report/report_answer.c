@@ -230,8 +230,8 @@ static void write_heap_sums(struct call *call, const struct report *report)
 {
 	const struct heap_sums *sums = &report->facts.sums;
 	const struct cell cells[] = { cell_number(sums->all_live), cell_number(sums->all_dead),
-				      report->facts.has_recent ? cell_number(sums->recent)
-							       : cell_null(),
+				      report->facts.sums.has_recent ? cell_number(sums->recent)
+								    : cell_null(),
 				      cell_number(sums->live_objects) };
 	char live[32], dead[32], objects[COUNT_SIZE];
 	answer_data(&call->answer, &heap_schema, cells);

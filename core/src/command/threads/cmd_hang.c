@@ -505,7 +505,9 @@ static enum hd_status run_hang(struct call *call)
 	HD_CLEANUP(verdicts) struct verdicts verdicts = { 0 };
 	struct wait_gaps gaps;
 	struct wait_groups groups;
-	TRY(verdicts_find(call->heap, &call->job, &verdicts, call->err));
+	struct async_graph *async;
+	TRY(session_async(call->session, &call->job, &async, call->err));
+	TRY(verdicts_find(call->heap, async, &call->job, &verdicts, call->err));
 	TRY(wait_groups_find(verdicts.waits, &groups, call->err));
 	wait_gaps_find(verdicts.waits, &gaps);
 	answer_table(&call->answer, &verdicts_schema, &options);
