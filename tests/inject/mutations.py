@@ -109,6 +109,10 @@ maddress -summary
 verifyheap
 verifyobj {array}
 gcwhere {object}
+dq {object}
+db {object}
+du {string}+c
+registers
 listnearobj {array}
 clrthreads -special
 threadstate 21220

@@ -8,13 +8,12 @@
 #define NOTHING    "nothing here does what it does in SOS"
 #define LIVE       "it is about a process that runs under a debugger; nothing here does that"
 #define WINDOWS    "it is about Windows; nothing here does that"
-#define DEBUGGER   "use the debugger's own command for memory and registers"
+#define MEMORY     "use dq for words with what they mean, db for bytes, du for text"
 #define NOT_NEEDED "it is not needed: nothing has to be set up or downloaded here"
 #define USE_STACKS "use clrstack -all"
 #define STRESS_LOG \
 	"the runtime's stress log is not read here; gcwhere and gcroot show where an object is now"
-#define CODE      "use dumpmd or ip2md for the method, and the debugger's own disassembly"
-#define REGISTERS "use clrstack -r for managed frames, and the debugger's own command for others"
+#define CODE "use dumpmd or ip2md for the method, and the debugger's own disassembly"
 
 static const struct {
 	const char *name, *advice;
@@ -25,14 +24,8 @@ static const struct {
 	{ "comstate", WINDOWS },
 	{ "createdump",
 	  "use collect for a heap dump; gcore and the runtime's createdump make cores" },
-	{ "d", DEBUGGER },
-	{ "db", DEBUGGER },
+	{ "d", MEMORY },
 	{ "dbgout", NOT_NEEDED },
-	{ "dc", DEBUGGER },
-	{ "dd", DEBUGGER },
-	{ "dp", DEBUGGER },
-	{ "dq", DEBUGGER },
-	{ "du", DEBUGGER },
 	{ "dumpccw", WINDOWS },
 	{ "dumpgcdata",
 	  "use balance and gcheapstat; the counters of the garbage collector are not read here" },
@@ -42,7 +35,6 @@ static const struct {
 	{ "dumprcw", WINDOWS },
 	{ "dumpruntimetypes", "use types" },
 	{ "dumpstack", "use clrstack -f, or the debugger's own backtrace" },
-	{ "dw", DEBUGGER },
 	{ "eestack", USE_STACKS },
 	{ "ehinfo", "use dumpil, which shows the exception clauses of a method" },
 	{ "enummem", NOT_NEEDED },
@@ -70,10 +62,8 @@ static const struct {
 	{ "minidumpmode", NOT_NEEDED },
 	{ "nameof", "use dumpobj" },
 	{ "procinfo", "use info" },
-	{ "r", REGISTERS },
 	{ "rcwcleanuplist", WINDOWS },
-	{ "readmemory", DEBUGGER },
-	{ "registers", REGISTERS },
+	{ "readmemory", MEMORY },
 	{ "runtimes", "use info" },
 	{ "saveallmodules", NOTHING },
 	{ "savemodule", NOTHING },

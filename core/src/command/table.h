@@ -21,6 +21,7 @@
 	GROUP("Threads and stacks") X(clrthreads) X(clrstack) X(dumpstackobjects) X(parallelstacks) \
 	X(threads) X(setthread) X(threadstate) X(waits) X(syncblk) X(threadpool) X(threadpoolqueue) \
 	X(timerinfo) \
+	GROUP("Memory and registers") X(db) X(dw) X(dd) X(dc) X(dq) X(dp) X(du) X(registers) \
 	GROUP("Async methods, tasks and requests") X(dumpasync) X(dumptasks) X(taskstate) X(dumphttp) \
 	X(dumprequests) \
 	GROUP("Exceptions") X(printexception) X(dumpexceptions) \

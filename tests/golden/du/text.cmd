@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+du 7f039d8009b0+c

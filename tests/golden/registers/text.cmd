@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+registers -thread 1
