@@ -267,6 +267,10 @@ class Session:
         except native.HeapdumpError as error:
             raise failure(str(error)) from None
 
+    def changed(self) -> None:
+        """Something was written that GDB does not tell of."""
+        self._follower.changed()
+
     def _sink(self, sink: native.Sink) -> native.Sink:
         sink.struct_size = ctypes.sizeof(native.Sink)
         sink.cancelled = native.address(self.lib.hd_interrupted)

@@ -25,6 +25,8 @@ EVENTS = (
     "stop",
     "exited",
     "memory_changed",
+    "register_changed",
+    "inferior_call",
     "inferior_deleted",
     "connection_removed",
 )
@@ -139,6 +141,18 @@ def is_native(inferior: gdb.Inferior) -> bool:
     return connection(inferior) == "native" and gdb.current_recording() is None
 
 
+def _tell_of_restore() -> None:
+    """Let the command restore, for which GDB has no event, call changed(); a hook of the user's stays."""
+    if _said("show user hook-restore"):
+        return
+    module = __name__.rpartition(".")[0] + ".plugin"
+    gdb.execute(
+        "define hook-restore\n"
+        f'python __import__("{module}", fromlist=["*"]).session().changed()\n'
+        "end"
+    )
+
+
 class Follower:
     """Keeps a session about what GDB debugs, unless the user opened a file."""
 
@@ -155,9 +169,11 @@ class Follower:
         for name in EVENTS:
             registry = getattr(gdb.events, name, None)
             if registry is not None:
-                registry.connect(self._changed)
+                registry.connect(self.changed)
+        _tell_of_restore()
 
-    def _changed(self, _event: Any = None) -> None:
+    def changed(self, _event: Any = None) -> None:
+        """Bytes or registers may be others now."""
         self._changes += 1
 
     def pause(self) -> None:

@@ -305,6 +305,48 @@ class DotnetLiveTest(unittest.TestCase):
             sizes = [targets.document(between(text, i))["size"] for i in (1, 2, 3)]
             self.assertEqual(sizes, [2022, 28, 2022], backend)
 
+    def test_every_way_to_write_is_seen(self) -> None:
+        child, truth = self.start()
+        row = next(r for r in targets.some_objects(truth) if r["name"] == "string.long")
+        length = int(row["address"], 16) + 8
+        with tempfile.NamedTemporaryFile(prefix="heapdump-test-") as file:
+            file.write((3).to_bytes(4, "little"))
+            file.flush()
+            ways = (
+                f"set var *(int*){length:#x} = 3",
+                f"restore {file.name} binary {length:#x}",
+                f"python gdb.selected_inferior().write_memory({length:#x}, bytes([3, 0, 0, 0]))",
+                f'interpreter-exec mi "-data-write-memory-bytes {length:#x} 03000000"',
+                # No event but that of the call tells of what a function writes.
+                f"call (void*)memset({length:#x}, 3, 1)",
+            )
+            lines = []
+            for number, way in enumerate(ways):
+                lines += [f"set var *(int*){length:#x} = 255"]
+                lines += [f"objsize {row['address']} --json", way, mark(2 * number)]
+                lines += [f"objsize {row['address']} --json", mark(2 * number + 1)]
+            lines += [f"set var *(int*){length:#x} = 1000"]
+            text = run_gdb(*lines, options=("-p", str(child.pid)))
+        for number, way in enumerate(ways):
+            found = targets.document(between(text, 2 * number))
+            self.assertEqual(found["total"]["size"], 28, way)
+
+    def test_written_registers_are_seen(self) -> None:
+        child, truth = self.start()
+        row = next(r for r in truth["roots"] if r["kind"] == "none")
+        text = run_gdb(
+            mark(1),
+            "dumpstackobjects --json",
+            mark(2),
+            f"set $rbx = {row['address']}",
+            "dumpstackobjects --json",
+            mark(3),
+            options=("-p", str(child.pid)),
+        )
+        for number, expected in ((1, False), (2, True)):
+            found = targets.document(between(text, number))
+            self.assertEqual(row["address"] in str(found), expected, found)
+
     def test_after_continue_everything_is_read_anew(self) -> None:
         child, truth = self.start()
         row = next(r for r in targets.some_objects(truth) if r["name"] == "string.long")
