@@ -163,8 +163,15 @@ Presence presence(lldb::SBProcess &process)
 	}
 }
 
-/// A text that differs between two states of a target, and between two targets.
-std::string key_of(lldb::SBProcess &process, hd_session *session)
+/// A core does not change: LLDB refuses to write to one.
+bool is_core(lldb::SBProcess &process)
+{
+	return is_plugin(process, "elf-core");
+}
+
+/// A text that differs between two states of a target, and between two targets, but for what
+/// WriteWitness knows.
+std::string key_of(lldb::SBTarget &target, lldb::SBProcess &process, hd_session *session)
 {
 	std::string key = std::to_string(process.GetUniqueID()) + " " +
 			  std::to_string(process.GetProcessID()) + " " +
@@ -174,6 +181,15 @@ std::string key_of(lldb::SBProcess &process, hd_session *session)
 		key += "\n";
 		if (hd_session_get(session, name, value, sizeof(value), nullptr) == HD_OK)
 			key += value;
+	}
+	if (is_core(process))
+		return key;
+	// LLDB tells nobody that it has written to one.
+	for (const std::vector<uint64_t> &row :
+	     list_threads(process, processor_of(target)).registers) {
+		key += "\n";
+		for (uint64_t value : row)
+			key += " " + std::to_string(value);
 	}
 	return key;
 }
@@ -204,8 +220,8 @@ size_t Follower::read(void *arg, uint64_t address, void *buf, size_t size)
 bool Follower::open(lldb::SBDebugger &debugger, lldb::SBTarget &target, hd_session *session,
 		    const hd_sink &sink, std::string &message)
 {
-	const bool is_core = is_plugin(process_, "elf-core");
-	const std::string core = is_core ? core_path(debugger, target, process_) : "";
+	const bool has_core = is_core(process_);
+	const std::string core = has_core ? core_path(debugger, target, process_) : "";
 	const Modules modules = list_modules(target);
 	const std::string processor = processor_of(target);
 	const Threads threads = list_threads(process_, processor);
@@ -227,7 +243,7 @@ bool Follower::open(lldb::SBDebugger &debugger, lldb::SBTarget &target, hd_sessi
 	with.thread_count = threads.rows.size();
 	with.processor = processor.c_str();
 	with.register_count = threads.register_count;
-	with.is_core = is_core;
+	with.is_core = has_core;
 	hd_error err = {};
 	if (hd_session_debugger(session, &with, &sink, &err) == HD_OK)
 		return true;
@@ -257,12 +273,13 @@ bool Follower::follow_target(lldb::SBDebugger &debugger, hd_session *session, co
 	const Presence state = presence(process);
 	std::string key;
 	if (state == Presence::stopped)
-		key = key_of(process, session);
-	if (key == key_ && state != Presence::running)
+		key = key_of(target, process, session);
+	if (key == key_ && state != Presence::running && !writes_.may_have_written())
 		return true;
 	if (!key_.empty())
 		hd_session_close(session);
 	key_.clear();
+	writes_.end();
 	process_ = process;
 	if (state == Presence::none)
 		return true;
@@ -270,6 +287,8 @@ bool Follower::follow_target(lldb::SBDebugger &debugger, hd_session *session, co
 		message = "the process is running: stop it first (process interrupt)";
 		return false;
 	}
+	if (!is_core(process))
+		writes_.begin(debugger, target, process);
 	if (!open(debugger, target, session, sink, message))
 		return false;
 	key_ = key;

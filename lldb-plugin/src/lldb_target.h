@@ -8,6 +8,8 @@
 
 #include <heapdump/debugger.h>
 
+#include "write_witness.h"
+
 /// LLDB's own core or process: what a session is about unless the user opened a file.
 class Follower
 {
@@ -32,6 +34,7 @@ class Follower
 
 	lldb::SBProcess process_; ///< that read() asks
 	std::string key_;         ///< of what the session is about; "" = not of LLDB's
+	WriteWitness writes_;     ///< to that, when it is a live process
 	bool is_paused_ = false;
 };
 

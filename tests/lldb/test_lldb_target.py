@@ -349,6 +349,73 @@ class DotnetLiveTest(unittest.TestCase):
         lines = targets.gcroot_lines(truth)
         targets.check_gcroots(truth, run_lldb(*lines, options=("-p", str(child.pid))))
 
+    def test_every_way_to_write_is_seen(self) -> None:
+        started = targets.start_facts()
+        if started is None:
+            self.skipTest("no dotnet")
+        child, truth = started
+        self.addCleanup(child.end)
+        row = next(r for r in targets.some_objects(truth) if r["name"] == "string.long")
+        length = int(row["address"], 16) + 8
+        ways = [
+            f"memory write -s 4 {length:#x} 3",
+            f"expression *(int*){length:#x} = 3",
+            f"expression (void*)memset({length:#x}, 3, 1)",
+        ]
+        # Some LLDBs have no Python, or one that does not work.
+        if run_lldb("script 40+2")[0].strip() == "42":
+            ways.append(f"script lldb.process.WriteMemory({length:#x}, bytes([3]), lldb.SBError())")
+        question = f"objsize {row['address']} --json"
+        for backend in ("auto", "debugger"):
+            lines = ["heapdump set backend " + backend]
+            for way in ways:
+                lines += [f"memory write -s 4 {length:#x} 0xff", question, way, question]
+            # A summary of the user's makes LLDB forget ours, and so does a category less.
+            for way in ("type summary add -s x Some", "type category disable *"):
+                lines += [way, question, f"memory write -s 4 {length:#x} 0x3e8", question]
+            answers = run_lldb(*lines, options=("-p", str(child.pid)))[1:]
+            sizes = [
+                targets.document(answer)["total"]["size"]
+                for line, answer in zip(lines[1:], answers)
+                if line == question
+            ]
+            self.assertEqual(sizes, [532, 28] * len(ways) + [28, 2022, 2022, 2022], backend)
+
+    def test_nothing_is_read_again_when_nothing_was_written(self) -> None:
+        started = targets.start_facts()
+        if started is None:
+            self.skipTest("no dotnet")
+        child, truth = started
+        self.addCleanup(child.end)
+        row = next(r for r in targets.some_objects(truth) if r["name"] == "string.long")
+        length = int(row["address"], 16) + 8
+        question = f"objsize {row['address']} --json"
+        # Another program writes, so the answer shows what was kept.
+        with tempfile.NamedTemporaryFile("w", prefix="heapdump-test-", suffix=".py") as file:
+            file.write(
+                f"with open('/proc/{child.pid}/mem', 'r+b', 0) as memory:\n"
+                f"    memory.seek({length})\n    memory.write(bytes([3, 0, 0, 0]))\n"
+            )
+            file.flush()
+            lines = [question, "platform shell python3 " + file.name, "register read rdi"]
+            lines += ["p $rdi", "memory read $sp", question, "heapdump close", question]
+            answers = run_lldb(*lines, options=("-p", str(child.pid)))
+        sizes = [targets.document(answers[i])["total"]["size"] for i in (0, 5, 7)]
+        self.assertEqual(sizes, [2022, 2022, 28])
+
+    def test_written_registers_are_seen(self) -> None:
+        started = targets.start_facts()
+        if started is None:
+            self.skipTest("no dotnet")
+        child, truth = started
+        self.addCleanup(child.end)
+        row = next(r for r in truth["roots"] if r["kind"] == "none")
+        question = "dumpstackobjects --json"
+        lines = (question, f"register write rbx {row['address']}", question)
+        answers = run_lldb(*lines, options=("-p", str(child.pid)))
+        for answer, expected in ((answers[0], False), (answers[2], True)):
+            self.assertEqual(row["address"] in str(targets.document(answer)), expected, answer)
+
     def test_attached(self) -> None:
         started = targets.start_facts()
         if started is None:
