@@ -224,10 +224,13 @@ TEST(an_event_of_an_object_on_a_stack_is_no_leak)
 	expect_none("events");
 }
 
-static uint64_t source_type, linked_type, node_type, registrations_type;
+static uint64_t source_type, linked_type, linked_with_session, node_type, registrations_type;
+
+static uint64_t lifetime_type; /* of the object that has the next source; 0: a static has it */
 
 static void make_token_types(void)
 {
+	lifetime_type = 0;
 	const struct fake_field source[] = {
 		{ .name = "_registrations", .element = ELEMENT_CLASS },
 		{ .name = "_state", .element = ELEMENT_I4, .offset = 8 },
@@ -247,6 +250,9 @@ static void make_token_types(void)
 	linked_type =
 		scene_class(scene, "System.Threading",
 			    "CancellationTokenSource+Linked1CancellationTokenSource", 0, 32, NULL);
+	linked_with_session =
+		scene_class(scene, "System.Threading",
+			    "CancellationTokenSource+Linked2CancellationTokenSource", 1, 32, NULL);
 	node_type = scene_class(scene, "System.Threading", "CancellationTokenSource+CallbackNode",
 				3, 32, node);
 	registrations_type =
@@ -254,10 +260,25 @@ static void make_token_types(void)
 			    16, registrations);
 }
 
+/* A linked source with a registration of its own, whose state is a session. */
+static uint64_t make_linked(uint64_t type)
+{
+	uint64_t source = fake_object(scene->fake, type, 0);
+	uint64_t registrations = fake_object(scene->fake, registrations_type, 0);
+	uint64_t node = fake_object(scene->fake, node_type, 0);
+	scene_set(scene, source, 0, registrations);
+	scene_set(scene, registrations, 0, source);
+	scene_set(scene, registrations, 1, node);
+	scene_set(scene, node, 0, registrations);
+	scene_set(scene, node, 1, fake_object(scene->fake, session_type, 0));
+	poke(node + 8 + 24, 1);
+	return source;
+}
+
 /* A source with a chain of @p count registrations. */
 static uint64_t make_source(uint32_t count, uint64_t state_type, uint32_t state)
 {
-	scene_segment(scene, GENERATION_2, (uint64_t)count * 4300 + KILO);
+	scene_segment(scene, GENERATION_2, (uint64_t)count * 4500 + KILO);
 	uint64_t source = fake_object(scene->fake, source_type, 0);
 	uint64_t registrations = fake_object(scene->fake, registrations_type, 0), next = 0;
 	scene_set(scene, source, 0, registrations);
@@ -266,14 +287,48 @@ static uint64_t make_source(uint32_t count, uint64_t state_type, uint32_t state)
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t node = fake_object(scene->fake, node_type, 0);
 		scene_set(scene, node, 0, registrations);
-		scene_set(scene, node, 1, fake_object(scene->fake, state_type, 0));
+		scene_set(scene, node, 1,
+			  state_type == linked_with_session
+				  ? make_linked(state_type)
+				  : fake_object(scene->fake, state_type, 0));
 		scene_set(scene, node, 2, next);
 		poke(node + 8 + 24, i + 1);
 		next = node;
 	}
 	scene_set(scene, registrations, 1, next);
-	scene_hold(scene, SCENE_STATIC, source);
+	if (lifetime_type) {
+		uint64_t lifetime = fake_object(scene->fake, lifetime_type, 0);
+		scene_set(scene, lifetime, 0, source);
+		source = lifetime;
+	}
+	scene_hold(scene, lifetime_type ? SCENE_FRAMEWORK : SCENE_STATIC, source);
 	return registrations;
+}
+
+TEST(what_linked_sources_keep_is_named)
+{
+	make_token_types();
+	(void)make_source(1100, linked_with_session, 0);
+	expect("cancellation", SEVERITY_HIGH, 1100);
+	const struct report_finding *finding = scene_finding(scene, "cancellation");
+	CU_ASSERT(strstr(finding->sentence, ", each with an object of type Shop.Session:") != NULL);
+	CU_ASSERT(strstr(finding->look_at, ", where a Shop.Session is made") != NULL);
+}
+
+/* The static that leads to it says nothing of whose token it is. */
+TEST(a_token_of_the_host_is_named_by_its_property)
+{
+	const struct fake_field lifetime[] = {
+		{ .name = "_stoppingSource", .element = ELEMENT_CLASS }, { .name = NULL }
+	};
+	make_token_types();
+	lifetime_type = scene_class(scene, "Microsoft.Extensions.Hosting.Internal",
+				    "ApplicationLifetime", 1, 16, lifetime);
+	(void)make_source(1100, linked_type, 0);
+	expect("cancellation", SEVERITY_HIGH, 1100);
+	const char *name = scene_finding(scene, "cancellation")->holder.name;
+	ASSERT_TEXT(name, "Microsoft.Extensions.Hosting.Internal.ApplicationLifetime."
+			  "_stoppingSource (the host's ApplicationStopping)");
 }
 
 TEST(linked_sources_that_nobody_disposed_are_found)

@@ -277,8 +277,7 @@ static bool is_of_another(const struct graph_type *type, const struct graph_type
 	return type_is_own(type) && !is_same;
 }
 
-/* The object of the program that a closure keeps says more than the closure; else @p node itself. */
-static uint32_t captured(const struct report_facts *facts, uint32_t node)
+uint32_t owners_captured(const struct report_facts *facts, uint32_t node)
 {
 	uint32_t inner = type_contains(facts_type(facts, node), "+<>c__DisplayClass")
 				 ? largest_kept(facts, node)
@@ -300,7 +299,7 @@ uint32_t owners_kept_type(const struct report_facts *facts, const uint32_t *memb
 			node = largest_kept(facts, node);
 		if (node == HD_NONE || node == members[i] || level > KEPT_LEVELS)
 			return HD_NONE;
-		uint32_t type = facts->graph->node_types[captured(facts, node)];
+		uint32_t type = facts->graph->node_types[owners_captured(facts, node)];
 		if (i && type != ret)
 			return HD_NONE;
 		ret = type;

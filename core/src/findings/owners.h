@@ -52,6 +52,9 @@ uint32_t owners_item_node(const struct report_facts *facts, uint32_t member, uin
  */
 uint32_t owners_kept_type(const struct report_facts *facts, const uint32_t *members, size_t count);
 
+/** The object of the program that a closure keeps, which says more than the closure; else @p node itself. */
+uint32_t owners_captured(const struct report_facts *facts, uint32_t node);
+
 /**
  * Is the object a part of an open connection: one of the framework's sockets, streams and pipes, or kept by one, without an
  * object of the program in between?

@@ -2,11 +2,14 @@
 /* Linked token sources and callbacks that pile up on one token: doc/report.md 4.4. */
 #include "findings/owners.h"
 #include "findings/rule.h"
+#include "util/field_label.h"
 #include "util/job.h"
 
 #define NODES_MIN  1000u
 #define NODES_HIGH 10000u
-#define SAMPLE     16u
+#define SAMPLE     32u
+/* A callback may be a delegate that calls another one. */
+#define DELEGATES_MAX 4u
 
 static const char *const source_classes[] = { "System.Threading.CancellationTokenSource", NULL };
 
@@ -15,11 +18,13 @@ static const char *const source_classes[] = { "System.Threading.CancellationToke
 	.title = "{count0} registrations with the token of {holder}", \
 	.next = "gcroot -type System.Threading.CancellationTokenSource"
 
+/* {0} and {1}: the type of the program that each source keeps by its own registrations. */
 static const struct telling of_linked = {
 	TELLING_OF_SOURCE,
-	.sentence = "{count0} linked sources hang on the token of {holder} ({bytes}): each source "
-		    "of CreateLinkedTokenSource must be disposed.",
-	.look_at = "calls of CreateLinkedTokenSource without using",
+	.sentence =
+		"{count0} linked sources hang on the token of {holder} ({bytes}){0}: each source "
+		"of CreateLinkedTokenSource must be disposed.",
+	.look_at = "calls of CreateLinkedTokenSource without using{1}",
 };
 /* {0}: the type of the program that they keep. */
 static const struct telling of_callbacks = {
@@ -34,8 +39,10 @@ static const struct telling of_callbacks = {
 struct registrations {
 	uint64_t count, bytes;
 	struct tally states;     /* by type */
-	uint32_t sample[SAMPLE]; /* of the states */
+	uint32_t sample[SAMPLE]; /* of the states, from all parts */
 	size_t sample_count;
+	uint32_t kept
+		[SAMPLE]; /* by sample, which is a linked source: an object of the program, or HD_NONE */
 };
 
 /* The bytes that only the node keeps: its callback, and the state of that. */
@@ -63,6 +70,81 @@ static const char *kept_text(struct report *report, const struct registrations *
 					     report_type_name(report, kept));
 }
 
+/* The object of the program that a callback belongs to: its state, or the target of delegates; HD_NONE: none. */
+static uint32_t object_of_callback(const struct report_facts *facts, uint32_t node)
+{
+	for (unsigned int i = 0; node != HD_NONE && i < DELEGATES_MAX; i++) {
+		uint32_t target = facts_fact_node(facts, node, FACT_DELEGATE_TARGET);
+		if (target == HD_NONE || target == node) {
+			const struct graph_type *type = facts_type(facts, node);
+			return type_is_own(type) && !type_is_array(type) ? node : HD_NONE;
+		}
+		node = target;
+	}
+	return HD_NONE;
+}
+
+/* Find what a registration with one of the linked sources keeps. */
+static void note_kept(const struct report_facts *facts, uint32_t node,
+		      struct registrations *registrations, size_t index)
+{
+	const enum fact ways[] = { FACT_CALLBACK_NODE_STATE, FACT_CALLBACK_NODE_CALL };
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		uint32_t object = object_of_callback(facts, facts_fact_node(facts, node, ways[i]));
+		if (registrations->kept[index] == HD_NONE)
+			registrations->kept[index] = object;
+	}
+}
+
+/* The type of the program of which nine in ten linked sources keep an object each; HD_NONE: there is none. */
+static uint32_t type_kept_by_sources(const struct report_facts *facts,
+				     const struct registrations *registrations)
+{
+	struct tally types = { .count = 0 };
+	for (size_t i = 0; i < registrations->sample_count; i++) {
+		uint32_t node = registrations->kept[i];
+		/* An object that two of them keep belongs to none: the lambdas of a class that capture nothing have one. */
+		bool is_shared = i && node == registrations->kept[i - 1];
+		if (node != HD_NONE && !is_shared) {
+			node = owners_captured(facts, node);
+			tally_add(&types, facts->graph->node_types[node], node, 0);
+		}
+	}
+	size_t top = tally_top(&types);
+	bool is_most = top != types.count &&
+		       types.counts[top] * 10 >= (uint64_t)registrations->sample_count * 9;
+	return is_most ? (uint32_t)types.keys[top] : HD_NONE;
+}
+
+/*
+ * A source that the framework has: the field that refers to it says more than a static that leads there. Of the tokens of
+ * a host people know the property.
+ */
+static void name_source(struct report *report, struct held_by *holder)
+{
+	if (holder->step_count < 2)
+		return;
+	const struct path_step *last = &holder->steps[holder->step_count - 1];
+	const struct graph_type *owner = facts_type(&report->facts, last[-1].node);
+	bool is_host =
+		type_is_class(owner, "Microsoft.Extensions.Hosting.Internal.ApplicationLifetime");
+	if (*last->link != '.' || (holder->blamed_field && !is_host))
+		return;
+	const char *field = last->link + 1;
+	size_t size = field_name_size(field), label_size;
+	const char *label = field_label(field, size, &label_size);
+	const char *name = report_type_name(report, report->facts.graph->node_types[last[-1].node]);
+	holder->name = report_text(report, "%.*s.%.*s", (int)strcspn(name, "<"), name,
+				   (int)label_size, label);
+	const char *end = memmem(field, size, "Source", strlen("Source"));
+	/* "ApplicationStopping" for "_stoppingSource". */
+	if (is_host && *field == '_' && end && end - field > 2) {
+		holder->name =
+			report_text(report, "%s (the host's Application%c%.*s)", holder->name,
+				    field[1] & ~0x20, (int)(end - field - 2), field + 2);
+	}
+}
+
 static enum hd_status add_source(struct report *report, uint32_t source,
 				 const struct registrations *registrations, struct hd_error *err)
 {
@@ -85,10 +167,17 @@ static enum hd_status add_source(struct report *report, uint32_t source,
 					  .bytes = bytes,
 					  .objects = objects };
 	finding_about(report, &finding, source, states->first[top]);
+	name_source(report, &finding.holder);
 	finding_count(&finding, "registrations", count);
 	facts_claim(facts, source);
-	return finding_tell(report, &finding, is_linked ? &of_linked : &of_callbacks,
-			    (const char *[]){ kept_text(report, registrations) }, err);
+	uint32_t kept = is_linked ? type_kept_by_sources(facts, registrations) : HD_NONE;
+	const char *name = kept != HD_NONE ? report_type_name(report, kept) : NULL;
+	const char *texts[] = {
+		name ? report_text(report, ", each with an object of type %s", name)
+		     : kept_text(report, registrations),
+		name ? report_text(report, ", where a %s is made", name) : "",
+	};
+	return finding_tell(report, &finding, is_linked ? &of_linked : &of_callbacks, texts, err);
 }
 
 /* The source that a node is registered with; HD_NONE: the node is free. */
@@ -112,6 +201,7 @@ static enum hd_status check_source(struct report *report, uint32_t type, uint32_
 	struct report_facts *facts = &report->facts;
 	struct typed_nodes all = typed_nodes(facts, type);
 	struct registrations found = { .count = 0 };
+	uint32_t stride = all.count / SAMPLE + 1;
 	for (uint32_t i = 0; i < all.count; i++) {
 		if (i % JOB_STRIDE == 0 && !job_step(facts->job, 0, 0))
 			return fail_cancelled(err);
@@ -123,12 +213,23 @@ static enum hd_status check_source(struct report *report, uint32_t type, uint32_
 		if (state == HD_NONE)
 			continue;
 		tally_add(&found.states, facts->graph->node_types[state], state, 0);
-		if (found.sample_count < SAMPLE)
+		if (found.sample_count < SAMPLE && i / stride >= found.sample_count) {
+			found.kept[found.sample_count] = HD_NONE;
 			found.sample[found.sample_count++] = state;
+		}
 	}
 	if (found.count < NODES_MIN || !found.states.count || is_cancelled(facts, source) ||
 	    facts->classes[source] != CLASS_PROCESS)
 		return HD_OK;
+	for (uint32_t i = 0; i < all.count; i++) {
+		if (i % JOB_STRIDE == 0 && !job_step(facts->job, 0, 0))
+			return fail_cancelled(err);
+		uint32_t linked = source_of(facts, all.nodes[i]);
+		for (size_t k = 0; k < found.sample_count; k++) {
+			if (linked == found.sample[k])
+				note_kept(facts, all.nodes[i], &found, k);
+		}
+	}
 	TRY(add_source(report, source, &found, err));
 	for (uint32_t i = 0; i < all.count; i++) {
 		if (source_of(facts, all.nodes[i]) != source)
