@@ -124,6 +124,7 @@ static struct fake_tasks create_tasks(unsigned int release)
 		{ .name = "m_continuationObject", .element = ELEMENT_CLASS, .offset = 8 },
 		{ .name = "m_action", .element = ELEMENT_CLASS, .offset = 16 },
 		{ .name = "_timer", .element = ELEMENT_CLASS, .offset = 24 },
+		{ .name = "m_stateObject", .element = ELEMENT_CLASS, .offset = 32 },
 		{ .name = NULL }
 	};
 	const struct fake_field semaphore[] = {
@@ -151,9 +152,9 @@ static struct fake_tasks create_tasks(unsigned int release)
 	struct fake_tasks tasks = { .fake = fake_clr_create(
 					    &(struct fake_options){ .release = release }) };
 	tasks.types = fake_types_create(tasks.fake);
-	tasks.task_type = make_holder(&tasks, "System.Threading.Tasks", "Task", task, 3);
+	tasks.task_type = make_holder(&tasks, "System.Threading.Tasks", "Task", task, 4);
 	tasks.delay_type =
-		make_holder(&tasks, "System.Threading.Tasks", "Task+DelayPromise", task, 3);
+		make_holder(&tasks, "System.Threading.Tasks", "Task+DelayPromise", task, 4);
 	tasks.semaphore_type =
 		make_holder(&tasks, "System.Threading", "SemaphoreSlim", semaphore, 1);
 	tasks.node_type =

@@ -46,9 +46,10 @@ uint64_t fake_box(struct fake_tasks *tasks, uint64_t type, uint32_t state, uint6
 /** A task of @p type that is not done. */
 uint64_t fake_task(struct fake_tasks *tasks, uint64_t type);
 
-/** Where a task, and a box, has what goes on after it; and Task.Delay its timer. */
+/** Where a task, and a box, has what goes on after it; Task.Delay its timer; and a task its state. */
 #define FAKE_TASK_NEXT  16u
 #define FAKE_TASK_TIMER 32u
+#define FAKE_TASK_STATE 40u
 
 /** An object of @p type with one reference at +8. */
 uint64_t fake_one(struct fake_tasks *tasks, uint64_t type, uint64_t value);

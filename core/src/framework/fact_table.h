@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include "framework/library_table.h"
+
 /** X(id, name, where it comes from: see enum assembly_origin) */
 #define FRAMEWORK_ASSEMBLIES(X)                                                  \
 	X(ASPNETCORE, "Microsoft.AspNetCore", FROM_PACK)                         \
@@ -20,6 +22,7 @@
 	X(CONCURRENT, "System.Collections.Concurrent", FROM_PACK)                \
 	X(CORELIB, "System.Private.CoreLib", FROM_PACK)                          \
 	X(DATA, "System.Data.Common", FROM_PACK)                                 \
+	X(DATAFLOW, "System.Threading.Tasks.Dataflow", FROM_PACK)                \
 	X(DIAGNOSTICS, "System.Diagnostics.DiagnosticSource", FROM_PACK)         \
 	X(ENTITIES, "Microsoft.EntityFrameworkCore", FROM_PACKAGE)               \
 	X(HOSTING, "Microsoft.Extensions.Hosting", FROM_PACK)                    \
@@ -30,6 +33,7 @@
 	X(LOGGING, "Microsoft.Extensions.Logging", FROM_PACK)                    \
 	X(MEMORY, "System.Memory", FROM_PACK)                                    \
 	X(PIPELINES, "System.IO.Pipelines", FROM_PACK)                           \
+	X(RATE_LIMITING, "System.Threading.RateLimiting", FROM_PACK)             \
 	X(REGEX, "System.Text.RegularExpressions", FROM_PACK)                    \
 	X(PROCESSES, "System.Diagnostics.Process", FROM_PACK)                    \
 	X(SOCKETS, "System.Net.Sockets", FROM_PACK)                              \
@@ -252,7 +256,9 @@
 	  8, 0)                                                                                    \
 	X(BAG_QUEUE, "System.Collections.Concurrent.ConcurrentBag`1+WorkStealingQueue",            \
 	  CONCURRENT, 8, 0)                                                                        \
-	X(WEAK_ENTRY, "System.Runtime.CompilerServices.ConditionalWeakTable`2+Entry", CORELIB, 8, 0)
+	X(WEAK_ENTRY, "System.Runtime.CompilerServices.ConditionalWeakTable`2+Entry", CORELIB, 8,  \
+	  0)                                                                                       \
+	LIBRARY_TYPES(X)
 
 /** X(id, type, path as member_of() takes it, first, last) */
 #define FRAMEWORK_FIELDS(X)                                                                       \
@@ -558,7 +564,8 @@
 	X(BAG_ARRAY, BAG_QUEUE, "_array", 8, 0)                                                   \
 	X(BAG_NEXT, BAG_QUEUE, "_nextQueue", 8, 0)                                                \
 	X(WEAK_ENTRY_HASH, WEAK_ENTRY, "HashCode", 8, 0)                                          \
-	X(WEAK_ENTRY_HANDLE, WEAK_ENTRY, "depHnd._handle", 8, 0)
+	X(WEAK_ENTRY_HANDLE, WEAK_ENTRY, "depHnd._handle", 8, 0)                                  \
+	LIBRARY_FIELDS(X)
 
 /** X(id, main): types that stand for the same thing as another one, in other releases */
 #define FRAMEWORK_TYPE_ALTERNATIVES(X)        \

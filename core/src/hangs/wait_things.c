@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/async/async_graph.h"
+#include "analysis/async/async_wait.h"
 #include "hangs/wait_demand.h"
 #include "hangs/wait_parts.h"
 #include "hangs/wait_quiet.h"
@@ -54,7 +55,8 @@ static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_w
 	const struct async_node *method = wait_node_method(waits, node);
 	if (method) {
 		bool is_thing = method->wait == AWAIT_SEMAPHORE || method->wait == AWAIT_READ ||
-				method->wait == AWAIT_WRITE || method->wait == AWAIT_SOURCE;
+				method->wait == AWAIT_WRITE || method->wait == AWAIT_SOURCE ||
+				method->wait == AWAIT_SEND || method->wait == AWAIT_LIMITER;
 		*ret = (struct thing_waiter){ method->object, (uint8_t)method->wait, node };
 		if (wait_delays_without_end(waits, method)) {
 			ret->kind = THING_DELAY;
@@ -73,6 +75,8 @@ static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_w
 		ret->kind = THING_BARRIER;
 	if (wait->kind == WAIT_COUNTDOWN)
 		ret->kind = THING_COUNTDOWN;
+	if (wait->kind == WAIT_TASK && is_source(waits, &wait->object))
+		ret->kind = (uint8_t)async_source_wait(waits->async, &wait->object, &ret->address);
 	return wait->kind == WAIT_SEMAPHORE || ret->kind >= THING_BARRIER ||
 	       (wait->kind == WAIT_COLLECTION && is_full_collection(waits, &wait->object)) ||
 	       (wait->kind == WAIT_TASK && is_source(waits, &wait->object));
@@ -123,11 +127,19 @@ static bool is_taken(const struct waits *waits, uint64_t address, bool *is_limit
 	return highest.state == MEMBER_READ && count.state == MEMBER_READ && !count.bits;
 }
 
+/* A library has it: only its own state proves that nobody gives it, however few wait, and whoever they are. */
+static bool is_of_library(uint8_t kind)
+{
+	return kind == AWAIT_SEND || kind == AWAIT_LIMITER;
+}
+
 static bool is_counted(const struct waits *waits, const struct thing_waiter *waiter,
 		       const bool *asked)
 {
 	bool is_limit = false;
 	const struct async_node *method = wait_node_method(waits, waiter->node);
+	if (is_of_library(waiter->kind))
+		return true;
 	if (method && is_of_framework(waits, async_node_waiter(waits->async, method)))
 		return false;
 	switch (waiter->kind) {
@@ -188,7 +200,7 @@ static bool is_worth_it(const struct wait_thing *thing)
 	if (thing->kind == THING_DELAY)
 		return false;
 	return count >= WAIT_THING_MIN || thing->kind >= THING_BARRIER ||
-	       thing->kind == AWAIT_WRITE;
+	       thing->kind == AWAIT_WRITE || is_of_library(thing->kind);
 }
 
 static void group_waiters(const struct waits *waits, const struct thing_waiters *waiters,
@@ -212,7 +224,8 @@ static void group_waiters(const struct waits *waits, const struct thing_waiters 
 				thing.items += demand[node].items;
 				thing.is_start |= demand[node].is_start;
 			}
-			thing.may_change |= waits->edges[node].to != WAIT_NOBODY;
+			thing.may_change |=
+				waits->edges[node].to != WAIT_NOBODY || is_of_library(thing.kind);
 		}
 		if (is_worth_it(&thing))
 			add_thing(things, &thing);

@@ -19,9 +19,12 @@ enum thing_kind {
 struct job;
 
 struct wait_thing {
-	/** SemaphoreSlim, channel, BlockingCollection, Barrier, CountdownEvent, or the task of a TaskCompletionSource. */
+	/**
+	 * SemaphoreSlim, channel, BlockingCollection, Barrier, CountdownEvent, block of a dataflow, RateLimiter, or the
+	 * task of a TaskCompletionSource.
+	 */
 	uint64_t address;
-	/** AWAIT_SEMAPHORE, AWAIT_READ, AWAIT_WRITE or AWAIT_SOURCE of enum async_wait; or enum thing_kind. */
+	/** AWAIT_SEMAPHORE, _READ, _WRITE, _SEND, _LIMITER or _SOURCE of enum async_wait; or enum thing_kind. */
 	uint8_t kind;
 	uint32_t first;            /**< a node that waits for it: an async method, if one does */
 	uint64_t threads, methods; /**< so many wait for it */
@@ -32,8 +35,10 @@ struct wait_thing {
 	uint64_t
 		holders; /**< wait_things_find_holders(): so many wait for it again and have a place in it */
 	uint32_t holder; /**< a row of waits->async: one of them */
+	/** wait_pools_find(): they have all items of the channel, so many; wait_limiters_find(): permits; 0: not so. */
+	uint64_t pool_items;
 	uint64_t
-		pool_items; /**< wait_pools_find(): they have all items of the channel, so many; 0: not so */
+		lost; /**< wait_limiters_find(): so many permits nobody has who could give them back */
 	/* wait_releasers_find(), of AWAIT_WRITE: */
 	uint32_t
 		queues_behind; /**< so many others are full, too, as who reads them waits for this one in the end */
@@ -41,6 +46,12 @@ struct wait_thing {
 	bool is_read_by_waiter; /**< who reads from it waits for room in it, directly or over others */
 	bool may_change; /**< somebody was found who may release it, or read, write or complete it */
 };
+
+/** Does its own state prove that nobody gives it?  Else it is probable only. */
+static inline bool wait_thing_is_sure(const struct wait_thing *thing)
+{
+	return thing->lost && !thing->pool_items;
+}
 
 /** Ascending by address. */
 struct wait_things {
@@ -55,6 +66,9 @@ struct wait_things {
  * count may be what idle workers wait for; of these, async methods count only if a thread or a
  * request of a server waits for them in turn; but a TaskCompletionSource that is awaited by a method
  * of the program counts always.
+ *
+ * One node is also enough for a RateLimiter, and for a block of a dataflow; of these may_change is set, as only their own
+ * state can tell that nobody gives what the node waits for (wait_limiters.h).
  *
  * In a quiet program, one node is enough if WAIT_THING_MIN calls or items in queues wait for it in turn, or the start of
  * a host does; then a Task.Delay without a limit counts, too.

@@ -27,7 +27,7 @@ struct holders {
 
 struct graph_walk {
 	struct async_graph *graph;
-	struct holders semaphores, channels, events;
+	struct holders semaphores, channels, events, sends, leases;
 	struct hash_index taken; /* Continuations that have nodes */
 	bool with_done;
 };
@@ -118,6 +118,10 @@ static enum hd_status meet_object(void *arg, const struct object *object, struct
 		return add_holder(&walk->channels, object, err);
 	case ASYNC_SEMAPHORE:
 		return add_holder(&walk->semaphores, object, err);
+	case ASYNC_SEND:
+		return add_holder(&walk->sends, object, err);
+	case ASYNC_LEASE:
+		return add_holder(&walk->leases, object, err);
 	case ASYNC_COUNTDOWN:
 	case ASYNC_HANDLE:
 		return add_holder(&walk->events, object, err);
@@ -165,6 +169,42 @@ static enum hd_status link_event(struct async_graph *graph, const struct object 
 	return link.from ? async_link_add(&graph->links, link, err) : HD_OK;
 }
 
+/* Link the task of SendAsync to the block. */
+static enum hd_status link_send(struct async_graph *graph, const struct object *source,
+				struct hd_error *err)
+{
+	const struct async_link link = {
+		.from = fact_of(graph->members, source, FACT_COMPLETION_SOURCE_TASK).bits,
+		.to = fact_of(graph->members, source, FACT_SEND_TARGET).bits,
+		.kind = LINK_SEND,
+	};
+	return link.from && link.to ? async_link_add(&graph->links, link, err) : HD_OK;
+}
+
+/* Link a lease to the limiter that waits for its end. */
+static enum hd_status link_lease(struct async_graph *graph, const struct object *lease,
+				 struct hd_error *err)
+{
+	const struct async_link link = {
+		.from = lease->address,
+		.to = fact_of(graph->members, lease, FACT_LEASE_LIMITER).bits,
+		.kind = LINK_LEASE,
+	};
+	bool is_done = fact_of(graph->members, lease, FACT_LEASE_DISPOSED).bits;
+	return link.to && !is_done ? async_link_add(&graph->links, link, err) : HD_OK;
+}
+
+static enum hd_status link_each(struct async_graph *graph, const struct holders *holders,
+				enum hd_status (*link)(struct async_graph *graph,
+						       const struct object *object,
+						       struct hd_error *err),
+				struct hd_error *err)
+{
+	for (size_t i = 0; i < holders->rows_count; i++)
+		TRY(link(graph, &holders->rows[i], err));
+	return HD_OK;
+}
+
 static enum hd_status make_links(struct graph_walk *walk, struct hd_error *err)
 {
 	struct async_graph *graph = walk->graph;
@@ -180,8 +220,9 @@ static enum hd_status make_links(struct graph_walk *walk, struct hd_error *err)
 		TRY(async_links_of_channel(links, graph->heap, graph->members,
 					   &walk->channels.rows[i], err));
 	}
-	for (size_t i = 0; i < walk->events.rows_count; i++)
-		TRY(link_event(graph, &walk->events.rows[i], err));
+	TRY(link_each(graph, &walk->events, link_event, err));
+	TRY(link_each(graph, &walk->sends, link_send, err));
+	TRY(link_each(graph, &walk->leases, link_lease, err));
 	async_links_sort(links);
 	return HD_OK;
 }
@@ -298,6 +339,8 @@ enum hd_status async_graph_create(struct heap *heap, struct members *members, bo
 	pages_free(walk.semaphores.rows, walk.semaphores.rows_capacity, sizeof(struct object));
 	pages_free(walk.channels.rows, walk.channels.rows_capacity, sizeof(struct object));
 	pages_free(walk.events.rows, walk.events.rows_capacity, sizeof(struct object));
+	pages_free(walk.sends.rows, walk.sends.rows_capacity, sizeof(struct object));
+	pages_free(walk.leases.rows, walk.leases.rows_capacity, sizeof(struct object));
 	if (status != HD_OK) {
 		async_graph_deinit(&graph);
 		return status;

@@ -24,6 +24,8 @@ enum async_wait {
 	AWAIT_SEMAPHORE,
 	AWAIT_READ,     /**< of a channel */
 	AWAIT_WRITE,    /**< of a channel */
+	AWAIT_SEND,     /**< SendAsync to a block of a dataflow */
+	AWAIT_LIMITER,  /**< a RateLimiter: a lease of some of its permits */
 	AWAIT_PERIODIC, /**< PeriodicTimer */
 	AWAIT_SOCKET,
 	AWAIT_PIPE_READ,

@@ -12,6 +12,8 @@ enum async_link_kind {
 	LINK_SEMAPHORE, /**< the SemaphoreSlim that has the TaskNode in its list */
 	LINK_READ,      /**< the channel that has the operation among those that read */
 	LINK_WRITE,     /**< the channel that has it among those that write */
+	LINK_SEND,      /**< the block of a dataflow that SendAsync made the task for */
+	LINK_LEASE, /**< the ConcurrencyLimiter that the lease, not disposed of, has permits of */
 	LINK_EVENT, /**< the CountdownEvent or WaitHandle that has the event, or the handle, or since
 			 * 11 the WaitableObject */
 	LINK_BOX,   /**< the async method whose task continues with an UnwrapPromise, or whose state

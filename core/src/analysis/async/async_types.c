@@ -68,6 +68,8 @@ static const struct {
 	  ASYNC_CHANNEL_READER },
 	{ "System.Threading.Channels.SingleConsumerUnboundedChannel<+UnboundedChannelWriter",
 	  ASYNC_CHANNEL_WRITER },
+	{ "System.Threading.Tasks.Dataflow.DataflowBlock+SendAsyncSource<", ASYNC_SEND },
+	{ "System.Threading.RateLimiting.ConcurrencyLimiter+ConcurrencyLease", ASYNC_LEASE },
 };
 
 /* Does the name end there, and no other nested type follow? */
@@ -122,6 +124,8 @@ static enum async_type find_kind(struct runtime *runtime, const struct type *typ
 		return ASYNC_SUSPENDED;
 	if (type_derives_from(runtime, type, 0, "System.Threading.WaitHandle"))
 		return ASYNC_HANDLE;
+	if (type_derives_from(runtime, type, 0, net_type_name(NET_RATE_LIMITER)))
+		return ASYNC_LIMITER;
 	return type_derives_from(runtime, type, 0, "System.Threading.Tasks.Task") ? ASYNC_OTHER_TASK
 										  : ASYNC_OTHER;
 }

@@ -37,6 +37,9 @@ enum async_type {
 	ASYNC_LIST,      /**< several continuations of a task */
 	ASYNC_COUNTDOWN, /**< CountdownEvent */
 	ASYNC_HANDLE,    /**< a class that derives from WaitHandle */
+	ASYNC_SEND,      /**< the source of a task of SendAsync to a block of a dataflow */
+	ASYNC_LEASE,     /**< what a ConcurrencyLimiter gives */
+	ASYNC_LIMITER,   /**< a class that derives from RateLimiter */
 	ASYNC_SUSPENDED, /**< a Continuation: an async method that the runtime has suspended */
 };
 

@@ -26,6 +26,8 @@ const char *async_wait_name(enum async_wait wait)
 		[AWAIT_SEMAPHORE] = "SemaphoreSlim",
 		[AWAIT_READ] = "channel read",
 		[AWAIT_WRITE] = "channel write",
+		[AWAIT_SEND] = "dataflow send",
+		[AWAIT_LIMITER] = "rate limiter",
 		[AWAIT_PERIODIC] = "PeriodicTimer",
 		[AWAIT_SOCKET] = "socket",
 		[AWAIT_PIPE_READ] = "pipe read",
@@ -70,6 +72,25 @@ static enum async_wait wait_for_other(struct async_graph *graph, const struct ob
 		       : AWAIT_AWAITER;
 }
 
+enum async_wait async_source_wait(struct async_graph *graph, const struct object *task,
+				  uint64_t *ret_object)
+{
+	const struct async_link *link = async_link_find(&graph->links, task->address);
+	uint64_t state = follow_field(graph, task, FACT_TASK_STATE_OBJECT);
+	struct object limiter;
+	if (link && link->kind == LINK_SEND) {
+		*ret_object = link->to;
+		return AWAIT_SEND;
+	}
+	if (state && member_object(graph->members, state, &limiter) &&
+	    async_graph_type(graph, limiter.type) == ASYNC_LIMITER) {
+		*ret_object = state;
+		return AWAIT_LIMITER;
+	}
+	*ret_object = task->address;
+	return AWAIT_SOURCE;
+}
+
 /* The end of a way: the thing is not a task of the framework that leads on. */
 static enum async_wait wait_for_end(struct async_graph *graph, enum async_type kind,
 				    const struct object *object, uint64_t *ret_object)
@@ -78,7 +99,9 @@ static enum async_wait wait_for_end(struct async_graph *graph, enum async_type k
 	*ret_object = object->address;
 	switch (kind) {
 	case ASYNC_TASK:
-		return follow_field(graph, object, FACT_TASK_ACTION) ? AWAIT_TASK : AWAIT_SOURCE;
+		return follow_field(graph, object, FACT_TASK_ACTION)
+			       ? AWAIT_TASK
+			       : async_source_wait(graph, object, ret_object);
 	case ASYNC_DELAY:
 		return AWAIT_DELAY;
 	case ASYNC_WHEN_ALL:
@@ -253,6 +276,9 @@ void async_wait_append(struct text *text, struct async_graph *graph, const struc
 	case AWAIT_SEMAPHORE:
 		append_number(text, graph, &object, FACT_SEMAPHORE_FREE, " free");
 		break;
+	case AWAIT_LIMITER:
+		append_number(text, graph, &object, FACT_LIMITER_FREE, " free");
+		break;
 	case AWAIT_ALL:
 		append_number(text, graph, &object, FACT_WHEN_ALL_LEFT, " left");
 		append_number(text, graph, &object, FACT_WHEN_ALL_OF_LEFT, " left");
@@ -263,6 +289,7 @@ void async_wait_append(struct text *text, struct async_graph *graph, const struc
 	case AWAIT_TASK:
 		(void)callback_append(text, graph->heap, graph->members, &object, &target);
 		break;
+	case AWAIT_SEND:
 	case AWAIT_SOURCE_OF_VALUE:
 	case AWAIT_AWAITER:
 	case AWAIT_OTHER_TASK:

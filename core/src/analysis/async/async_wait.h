@@ -13,6 +13,15 @@ struct text;
 void async_wait_find(struct async_graph *graph, struct async_node *node);
 
 /**
+ * The kind of wait for the task of a TaskCompletionSource that is not complete: AWAIT_SEND and AWAIT_LIMITER, where many
+ * wait for one thing and each has a source of its own; else AWAIT_SOURCE.
+ *
+ * @param[out] ret_object That thing, or the task.
+ */
+enum async_wait async_source_wait(struct async_graph *graph, const struct object *task,
+				  uint64_t *ret_object);
+
+/**
  * Append what is known of the thing that @p node waits for: "0 of 5 free", "2 tasks left"; nothing
  * when there is no more to say.
  */

@@ -210,6 +210,12 @@ static void write_holders(struct call *call, const struct waits *waits,
 	text_printf(text, "%" PRIu64 " of them %s awaited by %s of ", count,
 		    count == 1 ? "is" : "are", count == 1 ? "a call" : "calls");
 	text_puts(text, async_node_name(waits->async, &waits->async->rows[thing->holder]));
+	if (thing->kind == AWAIT_LIMITER) {
+		text_printf(text, " that %s %" PRIu64 " of its permits",
+			    count == 1 ? "has" : "have", thing->pool_items);
+		write_evidence(call, text, NULL);
+		return;
+	}
 	if (thing->pool_items) {
 		text_printf(text,
 			    " that %s read from it before, and %s all %" PRIu64 " items of it",
@@ -288,6 +294,13 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 	write_holders(call, verdicts->waits, &verdict->thing, text);
 	write_stages(call, &verdict->thing, text);
 	write_demand(call, &verdict->thing, text);
+	if (verdict->thing.lost) {
+		text_puts(text,
+			  "a lease that was not disposed of is lost with its permits: use it with "
+			  "\"using\"");
+		write_evidence(call, text, NULL);
+		return;
+	}
 	text_puts(text,
 		  verdict->thing.pool_items
 			  ? "nobody else was found who has one of them and could give it back"
@@ -528,11 +541,12 @@ COMMAND(hang, .has_rows = true, .summary = "say why the process hangs: one page,
 		"pool whose workers all wait while work is queued, many threads that wait for one, many\n"
 		"threads and async methods that wait for one semaphore, channel, BlockingCollection or\n"
 		"TaskCompletionSource of which nothing tells who will release it, a Barrier or a\n"
-		"CountdownEvent to which nobody comes, a call of which the same is true and which many\n"
-		"others or a host's start need, requests that all wait at one place, a process whose\n"
-		"output nobody reads, a finalizer that blocks, a garbage collection that waits for a\n"
-		"thread which does not stop. In parentheses is the command that shows more. A semaphore\n"
-		"stores no owner, so what is said about one is only probable.\n"
+		"CountdownEvent to which nobody comes, a ConcurrencyLimiter whose permits are lost, a\n"
+		"call of which the same is true and which many others or a host's start need, requests\n"
+		"that all wait at one place, a process whose output nobody reads, a finalizer that\n"
+		"blocks, a garbage collection that waits for a thread which does not stop. In\n"
+		"parentheses is the command that shows more. A semaphore stores no owner, so what is\n"
+		"said about one is only probable.\n"
 		"Without a verdict it says who waits, the largest groups first: that no cause was found\n"
 		"does not mean that nothing hangs.\n"
 		"Ends with status 0 only when nothing waits.\n",

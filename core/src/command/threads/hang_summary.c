@@ -30,6 +30,34 @@ static void append_room(struct text *text, const struct wait_thing *thing)
 	}
 }
 
+/* "for a permit of the ConcurrencyLimiter 7f..., and nobody has one of its 8 who could give it back" */
+static void append_limiter(struct text *text, const struct wait_thing *thing)
+{
+	uint64_t permits = thing->lost + thing->pool_items;
+	if (!permits) {
+		text_printf(text,
+			    "for a permit of the rate limiter %" PRIx64 ", which may still come",
+			    thing->address);
+		return;
+	}
+	text_printf(text, "for a permit of the ConcurrencyLimiter %" PRIx64, thing->address);
+	if (!thing->pool_items) {
+		text_printf(text,
+			    permits == 1 ? ", and nobody has its only one any more"
+					 : ", and nobody has any of its %" PRIu64 " any more",
+			    permits);
+	} else if (!thing->lost) {
+		text_printf(text,
+			    ", all %" PRIu64 " of which some of them have: probably a deadlock",
+			    permits);
+	} else {
+		text_printf(text,
+			    ": of its %" PRIu64 " some of them have %" PRIu64
+			    ", and nobody the others: probably a deadlock",
+			    permits, thing->pool_items);
+	}
+}
+
 void append_thing(struct text *text, const struct wait_thing *thing)
 {
 	bool may_change = thing->may_change;
@@ -49,6 +77,14 @@ void append_thing(struct text *text, const struct wait_thing *thing)
 					 ", to which somebody may still write"
 				       : "for something to read from the channel %" PRIx64
 					 ", to which probably nobody writes",
+			    thing->address);
+		break;
+	case AWAIT_LIMITER:
+		append_limiter(text, thing);
+		break;
+	case AWAIT_SEND:
+		text_printf(text,
+			    "for room in the block %" PRIx64 ", from which somebody may still take",
 			    thing->address);
 		break;
 	case AWAIT_WRITE:
