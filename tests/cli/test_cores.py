@@ -48,6 +48,7 @@ MEMBERS: dict[str, set[str]] = {
     f"dp {LEAKED}": {"words", "missing"},
     f"db {LEAKED}": {"lines", "missing"},
     "registers": {"words"},
+    "symbolize tests/data/perf_script.txt": {"addresses"},
     f"gcwhere {LEAKED}": {"address", "heap", "segment", "generation"},
     f"listnearobj {LEAKED}": {"before", "current", "next", "consistent"},
     "clrthreads": {"threads"},

@@ -249,5 +249,37 @@ class Export(Base):
             self.check_error(run(BUBBLECS, "export", str(place / "x")), 3, "Permission denied")
 
 
+class StandardInput(Base):
+    """symbolize, which reads it once."""
+
+    CORE = str(SOURCE / "corefiles" / "leak.core.zst")
+    NAMED = "7f0f794a1bb5 <WebShop.Session..ctor(Int32, WebShop.Customer)+0x15>"
+
+    def test_pipes_and_files(self) -> None:
+        result = run(self.CORE, "symbolize", text="a 7f0f794a1bb5 b\n\tno\x1b[1m")
+        self.assertEqual(result.out, f"a {self.NAMED} b\n        no\\u001b[1m\n")
+        with open(temporary("addresses.txt", b"7f0f794a1bb5\n" * 3), "rb") as file:
+            done = subprocess.run(
+                [PROGRAM, self.CORE, "symbolize"],
+                stdin=file,
+                capture_output=True,
+                env=environment(),
+                timeout=TIMEOUT,
+                check=False,
+            )
+        self.assertEqual(done.stdout.decode().splitlines(), [self.NAMED] * 3)
+
+    def test_lines_without_an_end(self) -> None:
+        many = "7f0f794a1bb5 " * 100000
+        result = run(self.CORE, "symbolize", text=many)
+        self.assertEqual(result.out.count("<WebShop.Session..ctor"), 100000)
+        self.assertEqual(result.out.count("\n"), 2)
+        self.check_error(run(self.CORE, "symbolize"), 2, "nothing came from the standard input")
+
+    def test_other_commands_take_no_pipe(self) -> None:
+        result = run("/dev/stdin", "info", text=Path(BUBBLECS).read_bytes())
+        self.check_error(result, 3, "not a regular file")
+
+
 if __name__ == "__main__":
     unittest.main()

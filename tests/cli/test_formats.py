@@ -81,6 +81,7 @@ TABLES = {
         "dp 7f039d8009b0": "words",
         "du 7f039d8009bc": "lines",
         "registers": "words",
+        "symbolize tests/data/perf_script.txt": "addresses",
         "parallelstacks": "frames",
         "clrstack -a -r -f": "threads",
         "waits -all": "threads",

@@ -53,6 +53,8 @@ WORDS = {
     "dumpdelegate": ["7f039fe5a248"],
     "verifyobj": [OBJECT],
     "gcwhere": [OBJECT],
+    **{name: [OBJECT] for name in ("db", "dw", "dd", "dc", "dq", "dp", "du")},
+    "symbolize": [str(SOURCE / "tests" / "data" / "perf_script.txt")],
     "listnearobj": [OBJECT],
     "notreachableinrange": ["7f039fe50000", "7f039fe60000"],
     "dumpgen": ["0"],

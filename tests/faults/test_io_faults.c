@@ -198,6 +198,7 @@ static const char *const core_lines[] = {
 	"dq 7f039fe5a158 -count 4",
 	"du 7f039d8009bc",
 	"registers",
+	"symbolize " DATA "perf_script.txt",
 	"listnearobj 7f039fe5a158",
 	"clrthreads",
 	"clrstack -all -roots",

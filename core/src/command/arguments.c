@@ -6,6 +6,7 @@
 
 #include "command/call.h"
 #include "command/type_words.h"
+#include "util/opening.h"
 
 static const char *const format_choices[] = { "text", "json", "ndjson", "csv", NULL };
 static const char *const color_choices[] = { "auto", "on", "off", NULL };
@@ -392,7 +393,7 @@ void hd_command_expressions(int argc, const char *const *argv, uint8_t *ret)
 
 static void name_word(struct hd_command_names *names, enum value_kind kind, const char *word)
 {
-	if (kind == VALUE_FILE)
+	if (kind == VALUE_FILE || kind == VALUE_STREAM)
 		names->input = word;
 	if (kind == VALUE_OUTPUT)
 		names->output = word;
@@ -443,4 +444,6 @@ void hd_command_name(int argc, const char *const *argv, struct hd_command_names 
 			name_word(ret, command->words[words++].kind, argv[i]);
 		}
 	}
+	if (command && !words && command->words[0].kind == VALUE_STREAM)
+		ret->input = STANDARD_INPUT;
 }

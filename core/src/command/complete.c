@@ -122,6 +122,7 @@ static int offer_kind(const struct completer *completer, const struct hd_session
 		offer_choices(completer, choices);
 		return 0;
 	case VALUE_FILE:
+	case VALUE_STREAM:
 	case VALUE_OUTPUT:
 	case VALUE_FOLDER:
 	case VALUE_SOCKET:

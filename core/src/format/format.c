@@ -147,6 +147,11 @@ static enum hd_status open_regular(const char *path, int *ret_fd, struct stat *r
 		errno = error;
 		return fail(err, HD_ERR_OS, 0, "%s: cannot open: %s", path, strerrordesc_np(error));
 	}
+	if (S_ISFIFO(stat.st_mode)) {
+		(void)close(fd);
+		return fail(err, HD_ERR_OS, 0, "%s: not a regular file, not a heap dump file",
+			    path);
+	}
 	*ret_fd = fd;
 	*ret_info = stat;
 	return HD_OK;

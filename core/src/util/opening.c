@@ -42,7 +42,9 @@ static int open_input(const char *path)
 	if (found < 0 || fstat(found, &info) != 0)
 		return give_up_opening(found);
 	errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
-	if (S_ISREG(info.st_mode)) {
+	/* The standard input is open already, so that a pipe there does not wait. */
+	if (S_ISREG(info.st_mode) ||
+	    (S_ISFIFO(info.st_mode) && strcmp(path, STANDARD_INPUT) == 0)) {
 		(void)snprintf(place, sizeof(place), "/proc/self/fd/%d", found);
 		fd = open(place, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	}

@@ -6,6 +6,9 @@
 
 #include <heapdump/broker.h>
 
+/** The standard input of this process, or of the broker: the only pipe that HD_OPEN_INPUT opens. */
+#define STANDARD_INPUT "/dev/stdin"
+
 /**
  * Open something with a name.  This is the only way to do so, except for files that are written
  * (output_file.h) and processes.  Uses the broker, if this process has one.

@@ -39,10 +39,11 @@ enum hd_status target_is_core(const char *path, bool *ret, struct hd_error *err)
 	HD_FREE uint8_t *head = mem_alloc(UNPACK_HEAD_SIZE, 1);
 	ssize_t got = head ? read_at(fd, head, UNPACK_HEAD_SIZE, 0) : 0;
 	enum hd_status status = head ? HD_OK : fail_nomem(err);
-	if (got < 0) {
+	/* ESPIPE: the standard input is a pipe. */
+	if (got < 0 && errno != ESPIPE) {
 		status = fail(err, HD_ERR_OS, 0, "%s: cannot read: %s", path,
 			      strerrordesc_np(errno));
-	} else if (head) {
+	} else if (got > 0) {
 		*ret = is_core_head(head, (size_t)got);
 	}
 	(void)close(fd);

@@ -1,0 +1,2 @@
+file: --no-files corefiles/leak.core.zst
+symbolize tests/data/perf_script.txt --json

@@ -1,0 +1,3 @@
+file: --no-files corefiles/leak.core.zst
+exit: 3
+symbolize tests/data/none.txt
