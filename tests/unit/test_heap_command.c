@@ -131,6 +131,40 @@ TEST(damage_is_listed_as_sos_does)
 	end(&fixture);
 }
 
+static void check_warning(struct fixture *fixture, const char *line, const char *part)
+{
+	struct answer answer = command_run(fixture->session, line);
+	const char *text = answer.warnings.bytes ? answer.warnings.bytes : "";
+	if (!strstr(text, part))
+		ASSERT_TEXT(text, part);
+	ASSERT_UINT(count_of(answer_text(&answer), "valid MT"), 0);
+	answer_deinit(&answer);
+}
+
+TEST(damage_is_told_in_every_format)
+{
+	struct fixture fixture;
+	char part[200];
+	begin(&fixture);
+	fake_poke_u64(&fixture.fake->memory, fixture.text, GARBAGE);
+	open(&fixture);
+	(void)snprintf(part, sizeof(part),
+		       "object %012" PRIx64
+		       ": does not have valid MT; last good object: %012" PRIx64 "\n",
+		       fixture.text, fixture.first);
+	check_warning(&fixture, "dumpheap -short", part);
+	check_warning(&fixture, "dumpheap --format csv", part);
+	check_warning(&fixture, "dumpheap --format ndjson", part);
+	(void)snprintf(
+		part, sizeof(part),
+		"\"damage\": [{\"address\": \"0x%" PRIx64
+		"\", \"problem\": \"does not have valid MT\", \"last_good_object\": \"0x%" PRIx64
+		"\"}]",
+		fixture.text, fixture.first);
+	check(&fixture, "dumpheap --json", 1, part);
+	end(&fixture);
+}
+
 TEST(a_type_that_is_missing_is_listed_as_such)
 {
 	struct fixture fixture;

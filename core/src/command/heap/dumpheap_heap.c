@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dumpheap on the heap of a core or a process: streams, and makes no graph. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "analysis/heap/object_pass.h"
 #include "answer/tables.h"
@@ -8,6 +9,8 @@
 #include "command/heap/dumpheap.h"
 #include "command/heap/heap_call.h"
 #include "targets/target.h"
+#include "util/alloc.h"
+#include "util/sink.h"
 
 #define FRAGMENT_LIST(X)                                                                     \
 	X(FRAGMENT_ADDRESS, "address", "Address", KIND_ADDRESS, 16, 0, "a large Free block") \
@@ -139,33 +142,125 @@ static void write_thin_lock(struct call *call, const struct object *object)
 	answer_row(&call->answer, cells);
 }
 
-/* Where a walk has met something that is not an object that can be read. */
-static void write_gap(struct call *call, struct object_pass *pass)
+#define DAMAGE_LIST(X)                                                                      \
+	X(DAMAGE_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "where an object should be") \
+	X(DAMAGE_PROBLEM, "problem", NULL, KIND_TEXT, 0, 0, "what is wrong there")          \
+	X(DAMAGE_LAST_GOOD, "last_good_object", NULL, KIND_ADDRESS, 0, 0,                   \
+	  "the object before it; null: the segment has none")
+
+COLUMNS(damage, DAMAGE_COLUMNS, DAMAGE_LIST);
+
+SCHEMA(damage, .name = "damage");
+
+/* A place where a walk has met something that is not an object that can be read. */
+struct gap_row {
+	uint64_t address, last_good; /* last_good 0: there is none, or it does not matter */
+	bool is_damage;
+	char problem[64];
+};
+
+/* The gaps of a list, which are a table of their own after that of the objects. */
+struct gap_list {
+	struct gap_row *rows; /* pages */
+	size_t rows_count, rows_capacity;
+};
+
+static void gap_list_deinit(struct gap_list *list)
+{
+	pages_free(list->rows, list->rows_capacity, sizeof(*list->rows));
+}
+
+/* false: the gap is none of those that are told. */
+static bool gap_row_of(struct call *call, struct object_pass *pass, struct gap_row *ret)
 {
 	const struct damage *damage = &pass->walker.damage;
-	struct answer *answer = &call->answer;
 	bool is_core = heap_target(call->heap)->kind == TARGET_CORE;
+	*ret = (struct gap_row){ .address = damage->address };
 	if (object_pass_lacks_type(pass)) {
-		answer_remark(answer, "object %012" PRIx64 ": its MethodTable %012" PRIx64 " %s\n",
-			      damage->address, damage->word & ~(uint64_t)7,
-			      is_core ? "is not in the core" : "cannot be read");
-		return;
+		(void)snprintf(ret->problem, sizeof(ret->problem),
+			       "its MethodTable %012" PRIx64 " %s", damage->word & ~(uint64_t)7,
+			       is_core ? "is not in the core" : "cannot be read");
+		return true;
 	}
 	if (damage->kind != DAMAGE_BAD_METHOD_TABLE && damage->kind != DAMAGE_BAD_SIZE)
-		return;
+		return false;
 	if (call->heap->gc_in_progress) {
-		answer_remark(answer, "object %012" PRIx64 ": moved by a garbage collection\n",
-			      damage->address);
+		(void)snprintf(ret->problem, sizeof(ret->problem), "moved by a garbage collection");
+		return true;
+	}
+	(void)snprintf(ret->problem, sizeof(ret->problem), "does not have valid %s",
+		       damage->kind == DAMAGE_BAD_SIZE ? "size" : "MT");
+	ret->last_good = damage->last_good.type ? damage->last_good.address : 0;
+	ret->is_damage = true;
+	return true;
+}
+
+/* A gap among the lines of the objects: three lines, as SOS has them for an object that is none. */
+static void remark_gap(struct answer *answer, const struct gap_row *row)
+{
+	answer_remark(answer, "object %012" PRIx64 ": %s\n", row->address, row->problem);
+	if (row->is_damage)
+		answer_remark(answer, "curr_object:      %012" PRIx64 "\n", row->address);
+	if (row->last_good)
+		answer_remark(answer, "Last good object: %012" PRIx64 "\n", row->last_good);
+}
+
+/* A gap next to rows that have no place for it. */
+static void warn_gap(const struct call *call, const struct gap_row *row)
+{
+	char line[128];
+	int size = snprintf(line, sizeof(line), "object %012" PRIx64 ": %s", row->address,
+			    row->problem);
+	if (row->last_good) {
+		(void)snprintf(line + size, sizeof(line) - (size_t)size,
+			       "; last good object: %012" PRIx64, row->last_good);
+	}
+	sink_warn(call->sink, line);
+}
+
+/* Has the answer room for a table besides that of the objects? */
+static bool keeps_gaps(const struct call *call)
+{
+	return call->as_json || call->answer.visit;
+}
+
+/* Say where a walk has met something that is not an object, or keep it for write_gaps(). */
+static enum hd_status tell_gap(struct call *call, struct object_pass *pass, struct gap_list *list)
+{
+	struct gap_row row;
+	if (!gap_row_of(call, pass, &row))
+		return HD_OK;
+	if (answer_is_text(&call->answer)) {
+		remark_gap(&call->answer, &row);
+	} else if (!keeps_gaps(call)) {
+		warn_gap(call, &row);
+	} else {
+		if (list->rows_count == list->rows_capacity)
+			TRY(job_check_memory(&call->job, 2 * list->rows_capacity * sizeof(row),
+					     call->err));
+		TRY_MEMORY(PAGES_RESERVE(list, rows), call->err);
+		list->rows[list->rows_count++] = row;
+	}
+	return HD_OK;
+}
+
+static void write_gaps(struct call *call, const struct gap_list *list)
+{
+	struct answer *answer = &call->answer;
+	if (!keeps_gaps(call))
 		return;
+	answer_table(answer, &damage_schema, NULL);
+	for (size_t i = 0; i < list->rows_count && !answer_is_stopped(answer); i++) {
+		const struct gap_row *row = &list->rows[i];
+		const struct cell cells[DAMAGE_COLUMNS] = {
+			[DAMAGE_ADDRESS] = cell_number(row->address),
+			[DAMAGE_PROBLEM] = cell_string(row->problem),
+			[DAMAGE_LAST_GOOD] = { .is_there = row->last_good,
+					       .number = row->last_good },
+		};
+		answer_row(answer, cells);
 	}
-	/* Three lines, as SOS has them for an object that is none. */
-	answer_remark(answer, "object %012" PRIx64 ": does not have valid %s\n", damage->address,
-		      damage->kind == DAMAGE_BAD_SIZE ? "size" : "MT");
-	answer_remark(answer, "curr_object:      %012" PRIx64 "\n", damage->address);
-	if (damage->last_good.type) {
-		answer_remark(answer, "Last good object: %012" PRIx64 "\n",
-			      damage->last_good.address);
-	}
+	(void)answer_table_end(answer);
 }
 
 /* Write one row of a list, if the object is of those that are listed. */
@@ -183,7 +278,8 @@ static enum hd_status list_object(struct call *call, const struct walker *walker
 	return call_check(call);
 }
 
-static enum hd_status list_objects(struct call *call, struct object_pass *pass)
+static enum hd_status list_objects(struct call *call, struct object_pass *pass,
+				   struct gap_list *gaps)
 {
 	for (;;) {
 		enum pass_result result;
@@ -193,7 +289,7 @@ static enum hd_status list_objects(struct call *call, struct object_pass *pass)
 		if (result == PASS_END)
 			return HD_OK;
 		if (result == PASS_GAP) {
-			write_gap(call, pass);
+			TRY(tell_gap(call, pass, gaps));
 		} else {
 			TRY(list_object(call, &pass->walker));
 		}
@@ -212,10 +308,12 @@ static void begin_list(struct call *call, uint64_t limit)
 	}
 }
 
-static enum hd_status end_object_list(struct call *call, struct object_tally *tally, uint64_t limit)
+static enum hd_status end_object_list(struct call *call, struct object_tally *tally,
+				      const struct gap_list *gaps, uint64_t limit)
 {
 	if (answer_table_end(&call->answer))
 		answer_cut(&call->answer, limit);
+	write_gaps(call, gaps);
 	gaps_report(call, &tally->gaps);
 	if (call->options[DUMPHEAP_THINLOCK].given)
 		return HD_OK;
@@ -227,10 +325,11 @@ static enum hd_status list_all(struct call *call, const struct object_filter *fi
 	HD_CLEANUP(object_pass) struct object_pass pass = { 0 };
 	uint64_t limit = call_limit(call, DUMPHEAP_LIMIT, UINT64_MAX);
 	TRY(object_pass_open(&pass, call->heap, filter, &call->job, call->err));
+	HD_CLEANUP(gap_list) struct gap_list gaps = { 0 };
 	begin_list(call, limit);
-	TRY(list_objects(call, &pass));
+	TRY(list_objects(call, &pass, &gaps));
 	job_end(&call->job);
-	return end_object_list(call, &pass.tally, limit);
+	return end_object_list(call, &pass.tally, &gaps, limit);
 }
 
 static enum hd_status list_strings(struct call *call, const struct object_filter *filter)
