@@ -228,6 +228,12 @@ HD_NODISCARD enum hd_status help_unknown(enum hd_status status, const char *name
 /** Node of the object that word @p index names; HD_ERR_NOTFOUND names the nearest ones. */
 HD_NODISCARD enum hd_status call_object(struct call *call, size_t index, uint32_t *ret);
 
+/**
+ * Fail: a heap dump file is open, and the command needs a core or a process.  The message has the command line
+ * that answers the same about a file, if there is one.
+ */
+HD_NODISCARD enum hd_status call_refuse_file(const struct call *call);
+
 /** Begin the JSON document of a command in call->json: what is around its answer. */
 void call_begin_document(struct call *call);
 /** End that document, with the error in it if there is one. */

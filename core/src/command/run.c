@@ -214,12 +214,8 @@ static enum hd_status provide(struct call *call)
 		return HD_OK;
 	bool is_target = session->target;
 	bool is_of_targets = needs == NEEDS_HEAP || needs == NEEDS_RUNTIME;
-	if (is_of_targets && !is_target) {
-		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
-			    "%s needs a core or a process; a heap dump file does not hold their "
-			    "memory",
-			    call->command->name);
-	}
+	if (is_of_targets && !is_target)
+		return call_refuse_file(call);
 	if (is_target)
 		TRY(provide_heap(call));
 	if (session->graph && !graph_is_heap(session->graph))

@@ -235,9 +235,10 @@ static enum hd_status tell_gap(struct call *call, struct object_pass *pass, stru
 	} else if (!keeps_gaps(call)) {
 		warn_gap(call, &row);
 	} else {
-		if (list->rows_count == list->rows_capacity)
+		if (list->rows_count == list->rows_capacity) {
 			TRY(job_check_memory(&call->job, 2 * list->rows_capacity * sizeof(row),
 					     call->err));
+		}
 		TRY_MEMORY(PAGES_RESERVE(list, rows), call->err);
 		list->rows[list->rows_count++] = row;
 	}

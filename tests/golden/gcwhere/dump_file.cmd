@@ -1,0 +1,3 @@
+file: corefiles/bubblecs.heap
+exit: 3
+gcwhere 1ce056
