@@ -4,7 +4,7 @@
 #include "format/nettrace/nettrace_check.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"
-#include "support/nettrace_maker.h"
+#include "support/nettrace_graph.h"
 #include "support/suite.h"
 #include "util/alloc.h"
 
@@ -56,6 +56,31 @@ TEST(every_cut_has_less)
 	ASSERT_UINT(before, OBJECTS);
 }
 
+TEST(references_of_weak_tables_are_counted_as_the_graph_has_them)
+{
+	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
+	struct nettrace_check found;
+	struct dump_file file;
+	nettrace_begin(&maker);
+	nettrace_gc_start(&maker, 1);
+	nettrace_pair(&maker, 0x1020, 0x1000);
+	nettrace_pair(&maker, 0x1020, 0x1020);
+	nettrace_pair(&maker, 0x5000, 0x1000); /* of no object */
+	nettrace_nodes(&maker, 0, two_nodes, 2);
+	nettrace_edges(&maker, 0, three_edges, 3);
+	nettrace_gc_end(&maker, 1);
+	nettrace_end(&maker);
+	dump_file_make(&file, (const char *)maker.file.bytes, maker.file.size);
+	ASSERT_UINT(nettrace_check(file.fd, "trace", NULL, &found, NULL), HD_OK);
+	dump_file_close(&file);
+	struct hd_graph *graph = graph_of(&maker);
+	CU_ASSERT(found.is_whole);
+	ASSERT_UINT(found.references, 5);
+	ASSERT_UINT(graph->forward.edge_count, 5);
+	graph_destroy(graph);
+	nettrace_deinit(&maker);
+}
+
 /* Provider and number of an event as metadata tells them. */
 static char *metadata_of(uint32_t event)
 {
@@ -85,9 +110,6 @@ TEST(what_is_not_there_is_missed)
 	CU_ASSERT(!found.is_whole);
 	ASSERT_UINT(found.snapshot, 0);
 }
-
-static const struct nt_node two_nodes[] = { { 0x1000, 24, 0x100, 2 }, { 0x1020, 40, 0x200, 1 } };
-static const uint64_t three_edges[] = { 0x1020, 0x1000, 0x1000 };
 
 /* Two objects, and what a sequence point says of their thread after the end of the collection. */
 static struct nettrace_check check_later(uint32_t sequence)

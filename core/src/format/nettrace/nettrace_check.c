@@ -60,16 +60,21 @@ static enum hd_status count_whole_objects(struct nt_heap *heap, struct names *na
 					  struct nettrace_check *ret)
 {
 	const size_t size = NT_NODE_SIZE(heap->pointer_size);
-	uint64_t available = heap->edges.total;
+	uint64_t available = heap->edges.total, used = 0;
+	struct nt_cursor keys = { .keys = heap->pairs.keys, .count = heap->pairs.count };
+	size_t first;
 	bool nomem = false, is_over = false;
 	for (size_t i = 0; i < heap->nodes.rows_count && !is_over; i++) {
 		const struct nt_rows *rows = &heap->nodes.rows[i];
 		for (uint32_t row = 0; row < rows->count; row++) {
 			struct nt_node node = nt_node(rows->at + size * row, heap->pointer_size);
-			is_over = node.edges > available - ret->references;
+			is_over = node.edges > available - used;
 			if (is_over)
 				break;
-			ret->references += node.edges;
+			used += node.edges;
+			/* As the graph has them: also from keys of weak tables to their values. */
+			ret->references +=
+				node.edges + nt_cursor_equal(&keys, node.address, &first);
 			ret->objects++;
 			ret->unnamed += !type_is_named(names, node.type, &nomem);
 			if (nomem)
@@ -77,9 +82,8 @@ static enum hd_status count_whole_objects(struct nt_heap *heap, struct names *na
 		}
 		TRY(job_check(heap->job, rows->count, heap->err));
 	}
-	ret->is_whole = ret->objects && !is_over && ret->references == available &&
-			!heap->nodes.left && !heap->edges.left &&
-			!nt_snapshot_is_cut(heap->trace, heap->snapshot);
+	ret->is_whole = ret->objects && !is_over && used == available && !heap->nodes.left &&
+			!heap->edges.left && !nt_snapshot_is_cut(heap->trace, heap->snapshot);
 	return HD_OK;
 }
 
@@ -100,9 +104,12 @@ static enum hd_status check_snapshot(const struct nt_trace *trace,
 	}
 	enum hd_status status = made ? nt_heap_blocks(&heap) : fail_nomem(err);
 	if (status == HD_OK)
+		status = nt_heap_pairs(&heap);
+	if (status == HD_OK)
 		status = count_whole_objects(&heap, &names, ret);
 	pages_free(heap.nodes.rows, heap.nodes.rows_capacity, sizeof(*heap.nodes.rows));
 	pages_free(heap.edges.rows, heap.edges.rows_capacity, sizeof(*heap.edges.rows));
+	nt_pairs_deinit(&heap.pairs);
 	type_table_deinit(&names.table);
 	mem_free(names.recent);
 	return status;

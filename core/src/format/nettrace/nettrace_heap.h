@@ -122,6 +122,8 @@ struct nt_places {
 
 /** Fill heap->raw; its types are indices in types->rows. */
 HD_NODISCARD enum hd_status nt_heap_fill(struct nt_heap *heap);
+/** Collect the pairs of weak tables; nt_heap_roots() does, too. */
+HD_NODISCARD enum hd_status nt_heap_pairs(struct nt_heap *heap);
 /** Collect the roots, and the pairs of weak tables. */
 HD_NODISCARD enum hd_status nt_heap_roots(struct nt_heap *heap);
 /** Add the static variables to the roots: types must have their names. */

@@ -91,8 +91,7 @@ static enum hd_status add_trace_roots(struct nt_heap *heap, const struct nt_item
 	return HD_OK;
 }
 
-static enum hd_status add_pairs(struct nt_pairs *pairs, const struct nt_item *item,
-				uint32_t pointer_size)
+static void add_pairs(struct nt_pairs *pairs, const struct nt_item *item, uint32_t pointer_size)
 {
 	size_t row_size = NT_WEAK_TABLE_SIZE(pointer_size);
 	struct nt_rows rows = nt_indexed_rows(item, (uint32_t)row_size);
@@ -105,7 +104,6 @@ static enum hd_status add_pairs(struct nt_pairs *pairs, const struct nt_item *it
 		pairs->keys[pairs->count] = key;
 		pairs->values[pairs->count++] = value;
 	}
-	return HD_OK;
 }
 
 /* Room for the pairs of all weak tables. */
@@ -156,21 +154,30 @@ static enum hd_status sort_interior(struct nt_roots *roots, struct hd_error *err
 	return made ? HD_OK : fail_nomem(err);
 }
 
-enum hd_status nt_heap_roots(struct nt_heap *heap)
+enum hd_status nt_heap_pairs(struct nt_heap *heap)
 {
 	struct nt_pairs *pairs = &heap->pairs;
 	TRY(allocate_pairs(heap));
 	for (size_t i = heap->snapshot->first; i < heap->snapshot->end; i++) {
 		const struct nt_item *item = &heap->trace->items[i];
+		if (item->kind == NT_WEAK_TABLES)
+			add_pairs(pairs, item, heap->pointer_size);
+	}
+	if (pairs->count && !sort_keys(pairs->keys, pairs->order, (uint32_t)pairs->count))
+		return fail_nomem(heap->err);
+	return HD_OK;
+}
+
+enum hd_status nt_heap_roots(struct nt_heap *heap)
+{
+	TRY(nt_heap_pairs(heap));
+	for (size_t i = heap->snapshot->first; i < heap->snapshot->end; i++) {
+		const struct nt_item *item = &heap->trace->items[i];
 		if (item->kind == NT_ROOTS)
 			TRY(add_trace_roots(heap, item));
-		if (item->kind == NT_WEAK_TABLES)
-			TRY(add_pairs(pairs, item, heap->pointer_size));
 	}
 	if (heap->roots.rows_count >= HD_NONE)
 		return fail(heap->err, HD_ERR_UNSUPPORTED, 0, "over 4 billion roots");
-	if (pairs->count && !sort_keys(pairs->keys, pairs->order, (uint32_t)pairs->count))
-		return fail_nomem(heap->err);
 	return sort_interior(&heap->roots, heap->err);
 }
 
