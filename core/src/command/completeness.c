@@ -9,12 +9,21 @@
 #include "session/losses.h"
 #include "util/sink.h"
 
-/* The losses of the graph that matter for answers with roots, or for those without. */
-static size_t losses_of(const struct call *call, bool with_roots, struct met_loss *ret)
+/* The things that an answer is about. */
+enum about {
+	ABOUT_LINKS, /* no roots */
+	ABOUT_ROOTS,
+	ABOUT_DEAD, /* objects that have no root */
+};
+
+/* The losses of the graph that matter for such an answer. */
+static size_t losses_of(const struct call *call, enum about about, struct met_loss *ret)
 {
-	size_t count = session_losses(call->session, ret), kept = 0;
+	size_t count = about == ABOUT_DEAD ? session_dead_losses(call->session, ret)
+					   : session_losses(call->session, ret);
+	size_t kept = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (with_roots || finding_traits(ret[i].kind)->losses != LOSS_ROOTS)
+		if (about != ABOUT_LINKS || finding_traits(ret[i].kind)->losses != LOSS_ROOTS)
 			ret[kept++] = ret[i];
 	}
 	return kept;
@@ -100,11 +109,23 @@ bool call_is_complete(const struct call *call)
 	return !session_losses(call->session, met);
 }
 
-static void write_losses(struct call *call, bool with_roots, const char *consequence)
+bool call_knows_dead(const struct call *call)
+{
+	struct met_loss met[FINDING_KINDS];
+	return !session_dead_losses(call->session, met);
+}
+
+bool call_lacks_frozen(const struct call *call)
+{
+	const struct hd_graph *graph = call->session->target ? NULL : call->session->graph;
+	return graph && graph->origins.lacks_frozen;
+}
+
+static void write_losses(struct call *call, enum about about, const char *consequence)
 {
 	struct met_loss met[FINDING_KINDS] = { 0 };
 	HD_CLEANUP(text) struct text losses = { 0 };
-	size_t count = losses_of(call, with_roots, met);
+	size_t count = losses_of(call, about, met);
 	if (!count)
 		return;
 	losses_write(met, count, &losses);
@@ -114,15 +135,15 @@ static void write_losses(struct call *call, bool with_roots, const char *consequ
 
 void completeness_write(struct call *call, const char *consequence)
 {
-	write_losses(call, true, consequence);
+	write_losses(call, ABOUT_ROOTS, consequence);
 }
 
 void links_completeness_write(struct call *call, const char *consequence)
 {
-	write_losses(call, false, consequence);
+	write_losses(call, ABOUT_LINKS, consequence);
 }
 
-static void losses_data(struct call *call, bool with_roots)
+static void losses_data(struct call *call, enum about about)
 {
 	static const struct column columns[] = {
 		{ .name = "complete",
@@ -132,7 +153,7 @@ static void losses_data(struct call *call, bool with_roots)
 	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
 	struct met_loss met[FINDING_KINDS];
 	const char *kinds[FINDING_KINDS];
-	size_t count = losses_of(call, with_roots, met);
+	size_t count = losses_of(call, about, met);
 	for (size_t i = 0; i < count; i++)
 		kinds[i] = finding_name(met[i].kind);
 	answer_record(&call->answer, &schema, (const struct cell[]){ cell_flag(!count) });
@@ -141,10 +162,20 @@ static void losses_data(struct call *call, bool with_roots)
 
 void completeness_json(struct call *call)
 {
-	losses_data(call, true);
+	losses_data(call, ABOUT_ROOTS);
 }
 
 void links_completeness_json(struct call *call)
 {
-	losses_data(call, false);
+	losses_data(call, ABOUT_LINKS);
+}
+
+void dead_completeness_write(struct call *call, const char *consequence)
+{
+	write_losses(call, ABOUT_DEAD, consequence);
+}
+
+void dead_completeness_json(struct call *call)
+{
+	losses_data(call, ABOUT_DEAD);
 }

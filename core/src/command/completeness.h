@@ -21,6 +21,17 @@ void completeness_write(struct call *call, const char *consequence);
 void completeness_json(struct call *call);
 
 /**
+ * The same where an answer calls objects dead: a file that a runtime sent may have no roots for frozen
+ * objects, which live as long as the process.
+ */
+bool call_knows_dead(const struct call *call);
+void dead_completeness_write(struct call *call, const char *consequence);
+void dead_completeness_json(struct call *call);
+
+/** Is a file open that has no roots for frozen objects, and does not tell which ones these are? */
+bool call_lacks_frozen(const struct call *call);
+
+/**
  * Are roots of one kind that lead to one object one root in the file that is open, as in a .gcdump?
  * Then counts of roots are counts of objects.
  */

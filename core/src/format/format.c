@@ -10,6 +10,7 @@
 #include "format/gcdump/gcdump.h"
 #include "format/nettrace/nettrace.h"
 #include "format/other_formats.h"
+#include "format/raw/raw_graph.h"
 #include "format/rpm/rpm_reader.h"
 #include "format/viewers/viewers.h"
 #include "mem/mapped_file.h"
@@ -197,6 +198,14 @@ enum hd_status format_open_fd(const struct dump_input *input, const struct forma
 		return fail(err, HD_ERR_OS, 0, "%s: the file was changed while it was read", path);
 	}
 	graph_use_ranges(*ret);
+	if (format == &gcdump_format || format == &nettrace_format) {
+		enum hd_status status = raw_graph_frozen(*ret, err);
+		if (status != HD_OK) {
+			graph_destroy(*ret);
+			*ret = NULL;
+			return status;
+		}
+	}
 	if (ret_format)
 		*ret_format = format;
 	return HD_OK;

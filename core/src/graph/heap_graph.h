@@ -121,7 +121,9 @@ struct graph_places {
 /** About the roots of a graph, besides the records of them. */
 struct graph_origins {
 	struct graph_root_detail *details; /**< one per root; NULL: the file does not have them */
-	bool has_slots; /**< for a dump file: some roots have the address of a slot */
+	bool has_slots;    /**< for a dump file: some roots have the address of a slot */
+	bool lacks_frozen; /**< for a dump file: frozen objects have no roots, and which ones
+			    * they are is not known */
 	struct graph_thread *threads;
 	struct graph_frame *frames;
 	size_t thread_count, frame_count;

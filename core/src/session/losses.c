@@ -70,3 +70,11 @@ size_t session_losses(const struct hd_session *session, struct met_loss ret[FIND
 	}
 	return count;
 }
+
+size_t session_dead_losses(const struct hd_session *session, struct met_loss ret[FINDING_KINDS])
+{
+	size_t count = session_losses(session, ret);
+	if (!session->target && session->graph && session->graph->origins.lacks_frozen)
+		count = meet(FINDING_FROZEN_ROOTS, 0, ret, count);
+	return count;
+}

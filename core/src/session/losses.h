@@ -19,5 +19,11 @@ struct met_loss {
  */
 size_t session_losses(const struct hd_session *session, struct met_loss ret[FINDING_KINDS]);
 
+/**
+ * The same for an answer about what is dead: a dump file that has no roots for frozen objects lacks those,
+ * too.
+ */
+size_t session_dead_losses(const struct hd_session *session, struct met_loss ret[FINDING_KINDS]);
+
 /** Write the first @p count of @p met as one line of text; those with the same words are merged. */
 void losses_write(struct met_loss *met, size_t count, struct text *text);

@@ -146,6 +146,11 @@ static const struct finding_traits traits[FINDING_KINDS] = {
 		.lost_many = "roots lead to objects that are not in the file",
 		.losses = LOSS_ROOTS,
 	},
+	[FINDING_FROZEN_ROOTS] = {
+		.name = "frozen-roots",
+		.lost_one = "frozen objects (literals, types) have no roots in this file",
+		.losses = LOSS_ROOTS,
+	},
 	[FINDING_BAD_RECORD] = {
 		.name = "bad-record",
 		.lost_one = "1 record was left out",

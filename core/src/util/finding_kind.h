@@ -40,6 +40,7 @@ enum finding_kind {
 	FINDING_REPEATED_ID,          /**< two objects have one id */
 	FINDING_UNRESOLVED_REFERENCE, /**< it refers to an object that is not in the file */
 	FINDING_UNRESOLVED_ROOT,      /**< it refers to an object that is not in the file */
+	FINDING_FROZEN_ROOTS, /**< frozen objects have no roots; only matters for what is dead */
 	FINDING_BAD_RECORD,
 	FINDING_BAD_HEX, /**< this and the following: a line of a text log that --lenient leaves
 			  * out */

@@ -127,3 +127,15 @@ bool diff_has_events(const struct diff_side *side)
 	}
 	return false;
 }
+
+bool diff_has_event_sources(const struct diff_side *side)
+{
+	static const char source[] = "System.Diagnostics.Tracing.NativeRuntimeEventSource";
+	for (size_t i = 0; i < side->type_count; i++) {
+		const struct graph_type *type = &side->types[i];
+		if (type->count && type->name && type->name_size == sizeof(source) - 1 &&
+		    memcmp(type->name, source, sizeof(source) - 1) == 0)
+			return true;
+	}
+	return false;
+}

@@ -55,6 +55,11 @@ bool diff_is_tracing(const char *name, uint32_t size);
  * for EventSource never has them.
  */
 bool diff_has_events(const struct diff_side *side);
+/**
+ * Has the program the runtime's own event source?  Without it (EventSource.IsSupported is false), tracing
+ * leaves no objects.
+ */
+bool diff_has_event_sources(const struct diff_side *side);
 
 /** Order of two names as bytes; NULL comes first. */
 int diff_compare_names(const char *a, uint32_t a_size, const char *b, uint32_t b_size);

@@ -389,7 +389,7 @@ static void write_dead(struct call *call, uint32_t ancestor)
 {
 	const struct table_options options = { .limit = UINT64_MAX, .no_heading = true };
 	answer_remark(&call->answer,
-		      call_is_complete(call)
+		      call_knows_dead(call)
 			      ? "%" PRIx64
 				" is dead: no root keeps it alive, it dominates nothing.\n"
 			      : "Nothing was found that keeps %" PRIx64 " alive.\n",
@@ -418,8 +418,13 @@ static enum hd_status run_dominators(struct call *call)
 	} else {
 		TRY(write_top(call, dominators, ancestor));
 	}
-	completeness_json(call);
-	completeness_write(call, is_dead ? "it may still be alive" : RETAINED_ROUGHLY);
+	if (is_dead) {
+		dead_completeness_json(call);
+		dead_completeness_write(call, "it may still be alive");
+	} else {
+		completeness_json(call);
+		completeness_write(call, RETAINED_ROUGHLY);
+	}
 	return HD_OK;
 }
 

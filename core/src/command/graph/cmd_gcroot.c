@@ -271,7 +271,7 @@ static void write_summary(struct call *call, const struct gcroot *gcroot, const 
 		merged_roots_write(call, "");
 	answer_heading(&call->answer, &dead_schema, cells);
 	if (!gcroot->strong_count && !gcroot->hidden_stack)
-		completeness_write(call, "it may still be alive");
+		dead_completeness_write(call, "it may still be alive");
 }
 
 /* Nobody reads so many paths one by one.  Data has each root. */
@@ -304,7 +304,7 @@ static enum hd_status gcroot_answer(struct gcroot_writer *writer)
 		[SUMMARY_IS_ONE] = cell_flag(gcroot->hidden_stack == 1),
 		[SUMMARY_HIDDEN] = cell_number(gcroot->hidden_stack),
 		[SUMMARY_WEAK] = cell_number(gcroot->weak_count),
-		[SUMMARY_COMPLETE] = cell_flag(call_is_complete(call)),
+		[SUMMARY_COMPLETE] = cell_flag(call_knows_dead(call)),
 		[SUMMARY_MERGED] = cell_flag(is_merged),
 	};
 	if (call->options[OPT_GCGEN].given)
@@ -317,7 +317,11 @@ static enum hd_status gcroot_answer(struct gcroot_writer *writer)
 		TRY(write_strong(writer, strong));
 	TRY(answer_is_text(answer) ? write_weak_folded(writer, limit) : write_weak(writer, weak));
 	(void)answer_table_end(answer);
-	completeness_json(call);
+	if (cells[SUMMARY_REACHABLE].flag) {
+		completeness_json(call);
+	} else {
+		dead_completeness_json(call);
+	}
 	write_summary(call, gcroot, cells);
 	return HD_OK;
 }

@@ -53,6 +53,18 @@ static struct cell retained_type_cell(const struct hd_graph *graph, uint32_t nod
 	return cell_type(type->name, type->name_size, type->id);
 }
 
+/* Say what is missing: some of what is asked about is alive, or nothing is. */
+static void write_completeness(struct call *call, bool is_alive, const char *perhaps)
+{
+	if (is_alive) {
+		completeness_json(call);
+		completeness_write(call, RETAINED_ROUGHLY);
+	} else {
+		dead_completeness_json(call);
+		dead_completeness_write(call, perhaps);
+	}
+}
+
 static void write_retained(struct call *call, const struct dominators *dominators, uint32_t node)
 {
 	const struct hd_graph *graph = call->graph;
@@ -68,15 +80,14 @@ static void write_retained(struct call *call, const struct dominators *dominator
 			is_frozen(graph, node)                  ? "it is frozen, and never freed"
 			: dominators->retained_count[node] == 1 ? "only itself"
 								: "they would be freed with it"),
-		[RETAINED_COMPLETE] = cell_flag(call_is_complete(call)),
+		[RETAINED_COMPLETE] = cell_flag(call_knows_dead(call)),
 	};
 	if (idom != HD_NONE) {
 		cells[RETAINED_DOMINATOR] = cell_number(graph_id(graph, idom));
 		cells[RETAINED_DOMINATOR_TYPE] = retained_type_cell(graph, idom);
 	}
 	answer_record(&call->answer, &retained_schema, cells);
-	completeness_json(call);
-	completeness_write(call, is_alive ? RETAINED_ROUGHLY : "it may still be alive");
+	write_completeness(call, is_alive, "it may still be alive");
 }
 
 #define SET_LIST(X)                                                                             \
@@ -115,8 +126,7 @@ static enum hd_status run_retained_set(struct call *call)
 			      [SET_SIZE] = cell_number(set.size),
 			      [SET_TYPE] = cell_type(type->name, type->name_size, type->id),
 			      [SET_PART] = cell_string(part) });
-	completeness_json(call);
-	completeness_write(call, set.alive ? RETAINED_ROUGHLY : "they may still be alive");
+	write_completeness(call, set.alive, "they may still be alive");
 	return HD_OK;
 }
 

@@ -336,7 +336,7 @@ static enum hd_status write_root_tree(struct call *call, struct type_tree *tree,
 		[TREE_MISSING] = cell_number(tree->count - tree->found_count),
 		[TREE_TRUNCATED] = cell_flag(tree->is_cut),
 		[TREE_NO_STACKS] = cell_flag(options->no_stacks),
-		[TREE_COMPLETE] = cell_flag(call_is_complete(call)),
+		[TREE_COMPLETE] = cell_flag(call_knows_dead(call)),
 	};
 	struct answer *answer = &call->answer;
 	HD_CLEANUP(listing) struct tree_listing listing = { 0 };
@@ -346,12 +346,16 @@ static enum hd_status write_root_tree(struct call *call, struct type_tree *tree,
 	enum hd_status status = write_branches(call, &listing);
 	(void)answer_table_end(answer);
 	TRY(status);
-	completeness_json(call);
+	if (tree->found_count < tree->count) {
+		dead_completeness_json(call);
+	} else {
+		completeness_json(call);
+	}
 	answer_heading(answer, &tree_schema, cells);
 	if (!tree->count) {
 		completeness_write(call, "some may be missing");
 	} else if (tree->found_count < tree->count) {
-		completeness_write(call, "what is not reached may still be alive");
+		dead_completeness_write(call, "what is not reached may still be alive");
 	}
 	return HD_OK;
 }

@@ -74,8 +74,10 @@ static enum hd_status dumpheap_answer(struct call *call, const struct filter *fi
 	statistics->limit = call_statistics_limit(call, DUMPHEAP_STAT, DUMPHEAP_LIMIT);
 	statistics_table(answer, statistics);
 	if (filter->live) {
-		completeness_json(call);
-		completeness_write(call, DEAD_PERHAPS);
+		dead_completeness_json(call);
+		/* Where no object is listed, none is called dead. */
+		if (!filter->dead || statistics->count || !call_is_complete(call))
+			dead_completeness_write(call, DEAD_PERHAPS);
 	}
 	return HD_OK;
 }

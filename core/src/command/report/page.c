@@ -5,6 +5,7 @@
 
 #include <heapdump/answer.h>
 
+#include "command/completeness.h"
 #include "command/report/page_assets.h"
 #include "gc/heap.h"
 #include "runtime/runtime.h"
@@ -92,7 +93,8 @@ static void write_sums(struct page *page)
 	write_bytes_fact(page, "alive", sums->all_live);
 	html_printf(&page->html, "<div><dt>live objects</dt><dd>%s</dd></div>\n",
 		    format_thousands(sums->live_objects, number));
-	write_bytes_fact(page, "dead", sums->all_dead);
+	write_bytes_fact(page, call_lacks_frozen(page->call) ? "without a root" : "dead",
+			 sums->all_dead);
 	if (facts->heap)
 		write_bytes_fact(page, "free blocks", sums->free_soh + sums->free_loh);
 	if (facts->sums.has_recent)

@@ -235,7 +235,11 @@ static void write_heap_sums(struct call *call, const struct report *report)
 				      cell_number(sums->live_objects) };
 	char live[32], dead[32], objects[COUNT_SIZE];
 	answer_data(&call->answer, &heap_schema, cells);
-	answer_remark(&call->answer, "%s are alive in %s, %s are not.\n\n",
+	answer_remark(&call->answer,
+		      call_lacks_frozen(call) && sums->all_dead
+			      ? "%s are alive in %s; nothing in this file roots %s, which may be "
+				"frozen objects.\n\n"
+			      : "%s are alive in %s, %s are not.\n\n",
 		      format_bytes(sums->all_live, live),
 		      format_count(sums->live_objects, "object", objects),
 		      format_bytes(sums->all_dead, dead));

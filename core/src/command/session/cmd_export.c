@@ -175,8 +175,11 @@ static enum hd_status run_export(struct call *call)
 	job_end(&call->job);
 	const struct export_counts counts = export_count(&exporting);
 	write_exported(call, path, exporting.format->name, &counts);
-	completeness_write(call, exporting.live_only ? "what was left out may still be alive"
-						     : "so is what was written");
+	if (exporting.live_only) {
+		dead_completeness_write(call, "what was left out may still be alive");
+	} else {
+		completeness_write(call, "so is what was written");
+	}
 	return HD_OK;
 }
 

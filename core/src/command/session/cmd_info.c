@@ -289,33 +289,81 @@ static bool is_collected(const struct call *call)
 #define TRACING_LIST(X)                                                                       \
 	X(TRACING_MERGED, "roots_merged", NULL, KIND_FLAG, 0, 0,                              \
 	  "has the file one root of each kind for an object?")                                \
+	X(TRACING_FROZEN, "frozen_known", NULL, KIND_FLAG, 0, 0,                              \
+	  "are frozen objects known, which then have roots?")                                 \
 	X(TRACING_EVENTS, "event_metadata", NULL, KIND_FLAG, 0, 0,                            \
 	  "are there the objects that come of tracing?")                                      \
+	X(TRACING_BEFORE, "traced_before", NULL, KIND_FLAG, 0, 0,                             \
+	  "was the process traced before? null: not known")                                   \
 	X(TRACING_FREE_COUNT, "free.count", NULL, KIND_NUMBER, 0, 0, "none: a file has none") \
 	X(TRACING_FREE_SIZE, "free.size", NULL, KIND_BYTES, 0, 0, "their bytes")
 
 COLUMNS(tracing, TRACING_COLUMNS, TRACING_LIST);
+
+/*
+ * Do objects of a trace lack the names of their types, although nothing of it is lost?  A runtime that has
+ * sent a name to another session may not send it again.
+ */
+static bool has_sent_names_before(const struct call *call)
+{
+	const struct graph_findings *findings = &call->graph->findings;
+	bool is_unnamed = false, is_whole = call->session->format == &nettrace_format;
+	for (size_t i = 0; i < findings->count; i++) {
+		enum finding_kind kind = findings->rows[i].kind;
+		is_unnamed |= kind == FINDING_UNRESOLVED_TYPE;
+		is_whole &= kind != FINDING_PARTIAL_HEAP && kind != FINDING_LOST_EVENTS &&
+			    kind != FINDING_TRUNCATED && kind != FINDING_DAMAGED;
+	}
+	return is_unnamed && is_whole;
+}
 
 static void write_tracing_info(struct call *call)
 {
 	static const struct schema schema = {
 		SCHEMA_COLUMNS(tracing_columns),
 		.lines =
-			"[=event_metadata Tracing:     [?event_metadata the process was traced before, "
-			"or listens to events itself: some 2,900 objects\n"
+			"[=event_metadata Tracing:     [=traced_before [?traced_before the process was "
+			"traced before, or listens to events itself: some 2,900 objects\n"
 			"             (230 KB) come from that|no sign that the process was traced "
 			"before: the first time leaves some 2,900 objects\n"
-			"             (230 KB), which later snapshots have]\n]"
+			"             (230 KB), which later snapshots have]|nothing tells whether the "
+			"process was traced before: it has no event sources of\n"
+			"             the runtime, so tracing leaves no objects]\n]"
 	};
 	const struct diff_side side = diff_side_of(call->graph);
+	const bool has_events = diff_has_events(&side);
+	const bool was_traced = has_events || has_sent_names_before(call);
 	const struct cell cells[TRACING_COLUMNS] = {
 		[TRACING_MERGED] = cell_flag(call_merges_roots(call)),
-		[TRACING_EVENTS] = { .is_there = is_collected(call),
-				     .flag = diff_has_events(&side) },
+		[TRACING_FROZEN] = cell_flag(!call_lacks_frozen(call)),
+		[TRACING_EVENTS] = { .is_there = is_collected(call), .flag = has_events },
+		[TRACING_BEFORE] = { .is_there = is_collected(call) &&
+						 (was_traced || diff_has_event_sources(&side)),
+				     .flag = was_traced },
 		[TRACING_FREE_COUNT] = cell_number(0),
 		[TRACING_FREE_SIZE] = cell_number(0),
 	};
 	answer_record(&call->answer, &schema, cells);
+}
+
+/* Name the roots that a runtime does not send, or not as what they are. */
+static void write_unsent_roots(struct call *call)
+{
+	struct answer *answer = &call->answer;
+	if (!is_collected(call))
+		return;
+	if (call_lacks_frozen(call)) {
+		answer_remark(
+			answer, INFO_BLANK
+			"Frozen objects (literals, types) have no roots in this file: with the\n" INFO_BLANK
+			"option -generations, collect finds out which ones they are.\n");
+	}
+	if (!count_roots(call->graph).kinds[HD_ROOT_THREAD_STATIC]) {
+		answer_remark(
+			answer, INFO_BLANK
+			"Thread statics have no roots of their own: the runtime sends them as\n" INFO_BLANK
+			"roots of stacks or as handles, and not which ones they are.\n");
+	}
 }
 
 static void write_graph_info(struct call *call)
@@ -324,6 +372,7 @@ static void write_graph_info(struct call *call)
 	write_file_info(call);
 	info_roots(answer, call->graph);
 	merged_roots_write(call, INFO_BLANK);
+	write_unsent_roots(call);
 	write_tracing_info(call);
 	if (!answer_is_text(answer))
 		write_domains(answer, call->graph);

@@ -12,6 +12,7 @@
 #include "command/session/export_graph.h"
 #include "format/nettrace/nettrace_gather.h"
 #include "format/nettrace/nettrace_heap.h"
+#include "format/raw/raw_graph.h"
 #include "mem/mapped_file.h"
 #include "session/losses.h"
 #include "util/alloc.h"
@@ -251,11 +252,15 @@ static enum hd_status make_graph(struct hd_snapshot *snapshot, struct job *job,
 	if (status == HD_OK)
 		status = nt_heap_graph(&trace, &trace.snapshots[0], &options, job, &graph, err);
 	nt_trace_deinit(&trace);
+	if (status == HD_OK) {
+		graph_use_ranges(graph);
+		status = raw_graph_frozen(graph, err);
+	}
 	if (status != HD_OK) {
+		graph_destroy(graph);
 		mem_free(path);
 		return status;
 	}
-	graph_use_ranges(graph);
 	session->graph = graph;
 	session->format = &nettrace_format;
 	session->path = path;

@@ -121,6 +121,13 @@ HD_NODISCARD enum hd_status raw_graph_add_types(struct hd_graph *graph,
 HD_NODISCARD enum hd_status raw_graph_roots(struct hd_graph *graph, const struct raw_root *roots,
 					    size_t count, struct hd_error *err);
 
+/**
+ * For a graph whose roots a runtime has sent, which sends none for the objects of its frozen segments: give
+ * each of them a root (HD_ROOT_GC) where the generations are known, else set origins.lacks_frozen.  Does
+ * nothing if the graph has such roots.  graph_use_ranges() and raw_graph_roots() come before.
+ */
+HD_NODISCARD enum hd_status raw_graph_frozen(struct hd_graph *graph, struct hd_error *err);
+
 /** Mark each root that says the same as an earlier one. */
 HD_NODISCARD enum hd_status raw_graph_mark_repeated(struct hd_graph *graph, struct hd_error *err);
 
