@@ -54,11 +54,13 @@ static void check(const char *line, int status, const char *part)
 	answer_deinit(&answer);
 }
 
-/* Both threads want the monitor that the thread with the id @p holder has. */
+/* Both threads want the monitor that is held by the thread with the id @p holder. */
 static void make_wanted(uint32_t holder)
 {
 	uint64_t event = fake_event(&locks, FAKE_AUTO_RESET);
-	(void)fake_locked(&locks, fake_lock(&locks, holder, THREADS, event));
+	uint64_t lock = fake_lock(&locks, 1, THREADS, event);
+	fake_poke_u32(&locks.fake->memory, lock + FAKE_LOCK_HOLDER, holder);
+	(void)fake_locked(&locks, lock);
 	for (unsigned int i = 0; i < THREADS; i++)
 		fake_wait(&locks, i, false, (const uint64_t[]){ event, 0 });
 	open_session();
@@ -76,6 +78,12 @@ TEST(a_monitor_of_a_thread_that_has_ended_hangs)
 TEST(a_monitor_of_a_thread_that_is_there_does_not)
 {
 	make_wanted(1);
+	check("hang --json", HD_EXIT_FINDINGS, "\"verdicts\": []");
+}
+
+TEST(a_monitor_that_somebody_enters_at_this_moment_has_no_holder_that_has_ended)
+{
+	make_wanted(0);
 	check("hang --json", HD_EXIT_FINDINGS, "\"verdicts\": []");
 }
 

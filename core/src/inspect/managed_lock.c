@@ -35,8 +35,9 @@ bool managed_lock_read(struct members *members, uint64_t address, struct managed
 		.waiters = (uint32_t)state.bits >> STATE_WAITERS,
 	};
 	if (ret->is_held) {
-		ret->recursion = (uint32_t)recursion.bits + 1;
 		ret->holder = (uint32_t)holder.bits;
+		/* Who leaves it takes its id away first, and who enters it writes that last. */
+		ret->recursion = ret->holder ? (uint32_t)recursion.bits + 1 : 0;
 	}
 	/* A Condition takes the place of the event, and has it then. */
 	struct member inner = fact_at(members, event.bits, FACT_CONDITION_EVENT);

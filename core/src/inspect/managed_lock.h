@@ -12,9 +12,11 @@ struct memory;
 /** A Lock that is or may be a monitor's: its fields of .NET 11. */
 struct managed_lock {
 	bool is_held;
-	uint32_t waiters;   /**< threads that wait to enter it */
-	uint32_t recursion; /**< how often its holder has entered it; 0: nobody holds it */
-	uint32_t holder;    /**< managed id of the thread that holds it; 0: nobody */
+	uint32_t waiters; /**< threads that wait to enter it */
+	/** How often its holder has entered it; 0: nobody holds it, or holder is not known. */
+	uint32_t recursion;
+	/** Managed id of the thread that holds it; 0: nobody, or one that enters or leaves it at this moment. */
+	uint32_t holder;
 	uint64_t event; /**< the AutoResetEvent that those wait for who want to enter it; 0: none */
 	uint64_t condition; /**< the Condition with those who called Monitor.Wait; 0: none */
 };
