@@ -144,6 +144,28 @@ TEST(a_thread_that_runs_net_code_does_not_block)
 	ASSERT_UINT(wait.kind, WAIT_TASK);
 }
 
+static bool stops_soon(const struct thread_wait *wait)
+{
+	struct heap heap = { .runtime = fake_runtime(fake) };
+	const struct waits waits = { .heap = &heap };
+	return wait_stops_soon(&waits, wait);
+}
+
+TEST(who_takes_a_lock_or_a_task_stops_soon_and_the_program_may_run_on)
+{
+	thread.is_cooperative = true;
+	struct thread_wait wait = CLASSIFY(MONITOR_ENTER, PLACE);
+	CU_ASSERT_TRUE(stops_soon(&wait));
+	wait = CLASSIFY(RUN_INTERNAL, EXECUTE);
+	CU_ASSERT_TRUE(stops_soon(&wait));
+	wait.stack.is_partial = true;
+	CU_ASSERT_FALSE(stops_soon(&wait));
+	wait = CLASSIFY(PLACE);
+	CU_ASSERT_FALSE(stops_soon(&wait));
+	wait = CLASSIFY(GET_VALUE, PLACE);
+	CU_ASSERT_FALSE(stops_soon(&wait));
+}
+
 TEST(a_namespace_that_begins_like_one_of_the_framework_is_the_programs)
 {
 	struct thread_wait wait = CLASSIFY(TASK_WAIT, INTEROP_PLACE);

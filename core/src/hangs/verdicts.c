@@ -366,7 +366,9 @@ static enum hd_status find_collection(struct verdicts *verdicts, struct job *job
 		}
 		verdict.count += wait->thread->is_cooperative;
 	}
-	return verdict.thread ? add_verdict(verdicts, &verdict, err) : HD_OK;
+	/* The others were looked at in the moment in which it was about to stop. */
+	bool has_found = verdict.thread && !wait_stops_soon(waits, verdict.thread);
+	return has_found ? add_verdict(verdicts, &verdict, err) : HD_OK;
 }
 
 static enum hd_status read_pool(struct verdicts *verdicts, struct job *job, struct hd_error *err)

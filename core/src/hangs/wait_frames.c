@@ -87,6 +87,28 @@ void wait_classify(struct waits *waits, struct thread_wait *wait)
 	find_user_frame(waits, wait);
 }
 
+bool wait_stops_soon(const struct waits *waits, const struct thread_wait *wait)
+{
+	static const char *const owners[] = { "System.Threading.",
+					      "System.Runtime.CompilerServices." };
+	const struct thread_stack *stack = &wait->stack;
+	char name[WAIT_NAME_SIZE];
+	size_t first = 0;
+	if (stack->is_partial || stack->is_missing)
+		return false;
+	if (wait->user_frame == WAIT_NO_FRAME)
+		return true;
+	while (first < wait->user_frame && stack->frames[first].kind != STACK_MANAGED)
+		first++;
+	if (!frame_name(waits, &stack->frames[first], name))
+		return false;
+	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]); i++) {
+		if (strncmp(name, owners[i], strlen(owners[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 uint64_t wait_method(const struct thread_wait *wait)
 {
 	const struct thread_stack *stack = &wait->stack;

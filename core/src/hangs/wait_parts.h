@@ -10,6 +10,12 @@
 /** Set kind, call, wait_end and user_frame by the methods of the frames. */
 void wait_classify(struct waits *waits, struct thread_wait *wait);
 
+/**
+ * Does the thread, which runs .NET code, stop soon for a collection?  So it does in code of the framework alone, and where
+ * that takes locks, or calls and continues methods: it has no long loops there.
+ */
+bool wait_stops_soon(const struct waits *waits, const struct thread_wait *wait);
+
 /** Set stored_owner, which nobody else does: a thread does not wait for itself; NULL is nobody. */
 void wait_store_owner(struct thread_wait *wait, const struct runtime_thread *owner);
 

@@ -139,26 +139,27 @@ static void take_pulse_object(struct waits *waits, struct thread_wait *wait)
 }
 
 /*
- * Whoever collects waits for the threads that run managed code, or may touch objects.  In the collection
- * itself all others have stopped.
+ * Whoever collects waits for the threads that run managed code, or may touch objects: one that is in a method of the
+ * program, if one is.  In the collection itself all others have stopped.
  */
 static void find_suspension(struct waits *waits)
 {
 	struct thread_wait *collector = NULL;
-	const struct runtime_thread *running = NULL;
+	const struct thread_wait *running = NULL;
 	for (size_t i = 0; i < waits->count; i++) {
 		struct thread_wait *wait = &waits->rows[i];
 		bool is_collector = runtime_is_gc_thread(waits->heap->runtime, wait->thread);
 		if (is_collector && !wait->thread->is_cooperative) {
 			collector = wait;
-		} else if (!is_collector && wait->thread->is_cooperative && !running) {
-			running = wait->thread;
+		} else if (!is_collector && wait->thread->is_cooperative &&
+			   (!running || running->user_frame == WAIT_NO_FRAME)) {
+			running = wait;
 		}
 	}
 	if (!collector || !running)
 		return;
 	collector->kind = WAIT_SUSPENSION;
-	wait_store_owner(collector, running);
+	wait_store_owner(collector, running->thread);
 }
 
 static enum hd_status find_objects(struct waits *waits, struct job *job, struct hd_error *err)
