@@ -3,13 +3,29 @@
 #include "analysis/async/async_graph.h"
 #include "hangs/wait_groups.h"
 #include "support/assert_more.h"
+#include "support/fake_tasks.h"
 #include "support/suite.h"
 
 #define THREADS 40u
 
 static struct stack_frame frames[THREADS];
 static struct thread_wait rows[THREADS];
+static struct wait_edge edges[THREADS];
 static struct async_graph async;
+static struct fake_tasks tasks;
+
+static void set_up(void)
+{
+	tasks = fake_tasks_create();
+	fake_types_attach(tasks.types);
+	for (size_t i = 0; i < THREADS; i++)
+		edges[i] = (struct wait_edge){ .to = WAIT_NOBODY };
+}
+
+static void tear_down(void)
+{
+	fake_tasks_destroy(&tasks);
+}
 
 static void make_rows(const uint64_t *methods, size_t count, enum wait_kind kind)
 {
@@ -24,7 +40,11 @@ static void make_rows(const uint64_t *methods, size_t count, enum wait_kind kind
 
 static struct wait_groups find(size_t count)
 {
-	const struct waits waits = { .rows = rows, .count = count, .async = &async };
+	const struct waits waits = { .heap = fake_heap(tasks.fake),
+				     .rows = rows,
+				     .count = count,
+				     .edges = edges,
+				     .async = &async };
 	struct wait_groups groups;
 	ASSERT_UINT_FATAL(wait_groups_find(&waits, &groups, NULL), HD_OK);
 	return groups;
@@ -57,13 +77,44 @@ TEST(who_does_not_wait_is_in_no_group)
 
 TEST(another_way_of_waiting_is_another_group)
 {
-	make_rows((const uint64_t[]){ 8, 8, 8, 8, 8 }, 5, WAIT_SLEEP);
-	rows[1].kind = rows[3].kind = WAIT_BARRIER;
+	make_rows((const uint64_t[]){ 8, 8, 8, 8, 8 }, 5, WAIT_BARRIER);
+	rows[1].kind = rows[3].kind = WAIT_LOCK;
 	struct wait_groups groups = find(5);
 	ASSERT_UINT_FATAL(groups.rows_count, 2);
 	ASSERT_UINT(groups.rows[0].count, 3);
 	ASSERT_UINT(groups.rows[1].count, 2);
 	ASSERT_UINT(groups.rows[1].node, 1);
+	ASSERT_UINT(wait_groups_told(&groups), 2);
+}
+
+TEST(what_only_the_program_can_end_comes_before_what_ends_by_itself)
+{
+	make_rows((const uint64_t[]){ 8, 8, 8, 8, 16, 16, 24, 32 }, 8, WAIT_SLEEP);
+	rows[4].kind = rows[5].kind = WAIT_SOCKET;
+	rows[6].kind = WAIT_LOCK;
+	rows[7].user_frame = WAIT_NO_FRAME; /* a thread of the framework */
+	struct wait_groups groups = find(8);
+	ASSERT_UINT_FATAL(groups.rows_count, 4);
+	ASSERT_UINT(groups.rows[0].node, 6);
+	ASSERT_UINT(groups.rows[1].node, 4);
+	ASSERT_UINT(groups.rows[2].node, 0);
+	ASSERT_UINT(groups.rows[3].node, 7);
+	ASSERT_UINT(wait_groups_told(&groups), 1);
+}
+
+TEST(who_waits_for_a_task_waits_for_what_ends_it)
+{
+	make_rows((const uint64_t[]){ 8, 16, 24, 32 }, 4, WAIT_TASK);
+	rows[1].kind = WAIT_SLEEP;
+	rows[3].kind = WAIT_LOCK;
+	edges[0].to = 1;
+	edges[2].to = 3;
+	struct wait_groups groups = find(4);
+	ASSERT_UINT_FATAL(groups.rows_count, 4);
+	ASSERT_UINT(groups.rows[0].urgency, WAIT_FOR_PROGRAM);
+	ASSERT_UINT(groups.rows[1].urgency, WAIT_FOR_PROGRAM);
+	ASSERT_UINT(groups.rows[2].urgency, WAIT_FOR_WORK);
+	ASSERT_UINT(groups.rows[2].node, 0);
 }
 
 TEST(the_object_is_told_if_all_wait_for_it)
@@ -84,7 +135,7 @@ TEST(smaller_groups_are_counted)
 	uint64_t methods[THREADS];
 	for (size_t i = 0; i < THREADS; i++)
 		methods[i] = i < 30 ? 8 * (i + 1) : 8 * 30;
-	make_rows(methods, THREADS, WAIT_EVENT);
+	make_rows(methods, THREADS, WAIT_LOCK);
 	struct wait_groups groups = find(THREADS);
 	ASSERT_UINT(groups.rows_count, WAIT_GROUPS_MAX);
 	ASSERT_UINT(groups.rows[0].count, 11);
@@ -92,4 +143,4 @@ TEST(smaller_groups_are_counted)
 	ASSERT_UINT(groups.others, 30 - WAIT_GROUPS_MAX);
 }
 
-SUITE(.name = "wait_groups")
+SUITE(.name = "wait_groups", .set_up = set_up, .tear_down = tear_down)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "mem/memory.h"
+#include "runtime/coreclr/code/method.h"
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/types/type_lookup.h"
 #include "runtime/type.h"
@@ -164,4 +165,55 @@ bool framework_owns(struct runtime *runtime, const char *name, size_t size)
 		return true;
 	const struct type *type = runtime ? type_of_name(runtime, name, size) : NULL;
 	return type ? framework_owns_type(runtime, type) : is_in_namespace(name, size);
+}
+
+/* The module with Main; NULL: not known. */
+static const struct module *main_module(struct runtime *runtime)
+{
+	struct module *const *modules;
+	size_t count;
+	if (module_list(runtime, &modules, &count, NULL) != HD_OK)
+		return NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (!modules[i]->is_dynamic && owner_of_module(modules[i]) == OWNER_PROGRAM)
+			return modules[i];
+	}
+	return NULL;
+}
+
+/* The first word of the name of its assembly: "Shop" of "Shop.Web". */
+static const char *first_word(const struct module *module, size_t *size)
+{
+	const char *name = module->name ? module->name : "";
+	*size = strcspn(name, ".");
+	return name;
+}
+
+static bool is_of_program(struct runtime *runtime, const struct module *module)
+{
+	const struct module *first = main_module(runtime);
+	size_t size, other;
+	if (!first || !module || first == module)
+		return true;
+	const char *word = first_word(first, &size), *begin = first_word(module, &other);
+	return size && size == other && memcmp(word, begin, size) == 0;
+}
+
+enum code_owner code_owner_of_type(struct runtime *runtime, const struct type *type)
+{
+	if (framework_owns_type(runtime, type))
+		return CODE_OF_FRAMEWORK;
+	return is_of_program(runtime, module_find(runtime, type_home_module(runtime, type)))
+		       ? CODE_OF_PROGRAM
+		       : CODE_OF_LIBRARY;
+}
+
+enum code_owner code_owner_of_method(struct runtime *runtime, uint64_t method_desc)
+{
+	struct method method;
+	if (!method_read(runtime, method_desc, &method))
+		return CODE_OF_PROGRAM;
+	if (method.type)
+		return code_owner_of_type(runtime, method.type);
+	return is_of_program(runtime, method.module) ? CODE_OF_PROGRAM : CODE_OF_LIBRARY;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct runtime;
 struct type;
@@ -20,6 +21,22 @@ enum module_owner {
  * else; a file elsewhere that is not called as one of the framework's assemblies.  NULL: not known.
  */
 enum module_owner framework_owner_of_file(const char *path);
+
+/** Whose code it is. */
+enum code_owner {
+	CODE_OF_FRAMEWORK,
+	CODE_OF_LIBRARY, /**< one that the program brings */
+	CODE_OF_PROGRAM, /**< its own */
+};
+
+/**
+ * Whose type is it?  The assembly with Main is the program's, which the runtime loads as the first one after the
+ * framework's CoreLib, and so is each whose name begins with the same word: "Shop.Web" and "Shop.Data".  What is not the
+ * framework's, nor in an assembly that is known, counts as the program's.
+ */
+enum code_owner code_owner_of_type(struct runtime *runtime, const struct type *type);
+/** The same of a method. */
+enum code_owner code_owner_of_method(struct runtime *runtime, uint64_t method_desc);
 
 /** Does the framework own the type?  Its module decides, if anything is known of that. */
 bool framework_owns_type(struct runtime *runtime, const struct type *type);

@@ -19,6 +19,7 @@ static bool is_native_call(const char *name)
 	return strncmp(name, "Interop+", 8) == 0 || strncmp(name, "ILStubClass", 11) == 0;
 }
 
+/* The innermost frame of the program; where there is none, of a library. */
 static void find_user_frame(const struct waits *waits, struct thread_wait *wait)
 {
 	const struct thread_stack *stack = &wait->stack;
@@ -26,12 +27,16 @@ static void find_user_frame(const struct waits *waits, struct thread_wait *wait)
 	size_t begin = wait->wait_end == WAIT_NO_FRAME ? 0 : wait->wait_end;
 	for (size_t i = begin; i < stack->frames_count && i - begin < OUTER_FRAMES_MAX; i++) {
 		const struct stack_frame *frame = &stack->frames[i];
-		if (frame->kind == STACK_MANAGED && !frame->is_dead &&
-		    frame_name(waits, frame, name) &&
-		    !framework_owns(waits->heap->runtime, name, strlen(name))) {
+		if (frame->kind != STACK_MANAGED || frame->is_dead ||
+		    !frame_name(waits, frame, name) ||
+		    framework_owns(waits->heap->runtime, name, strlen(name)))
+			continue;
+		bool is_program = code_owner_of_method(waits->heap->runtime, frame->method_desc) ==
+				  CODE_OF_PROGRAM;
+		if (is_program || wait->user_frame == WAIT_NO_FRAME)
 			wait->user_frame = i;
+		if (is_program)
 			return;
-		}
 	}
 }
 

@@ -5,6 +5,8 @@
 
 #include "analysis/async/async_graph.h"
 #include "hangs/wait_rows.h"
+#include "hangs/wait_urgency.h"
+#include "util/alloc.h"
 
 /* A key is the method and the way of waiting: both kinds of ways have fewer numbers than this. */
 #define WAYS 64u
@@ -37,11 +39,16 @@ static uint64_t object_of_node(const struct waits *waits, uint32_t node)
 	return waits->async->rows[wait_node_method(waits, node)->end].object;
 }
 
-/* Keep a group if it is among the largest. */
+static bool comes_before(const struct wait_group *a, const struct wait_group *b)
+{
+	return a->urgency != b->urgency ? a->urgency < b->urgency : a->count > b->count;
+}
+
+/* Keep a group if it is among the first. */
 static void keep_group(struct wait_groups *groups, const struct wait_group *group)
 {
 	size_t at = groups->rows_count;
-	while (at > 0 && groups->rows[at - 1].count < group->count)
+	while (at > 0 && comes_before(group, &groups->rows[at - 1]))
 		at--;
 	groups->others += groups->rows_count == WAIT_GROUPS_MAX;
 	if (at == WAIT_GROUPS_MAX)
@@ -53,8 +60,16 @@ static void keep_group(struct wait_groups *groups, const struct wait_group *grou
 	groups->rows[at] = *group;
 }
 
+static enum wait_urgency urgency_of(const struct waits *waits, const uint8_t *urgencies,
+				    uint32_t node, uint32_t own)
+{
+	return own == ASYNC_NO_NODE
+		       ? urgencies[node]
+		       : wait_urgency_of_call(waits, urgencies, node - (uint32_t)waits->count, own);
+}
+
 /* @p rows has the key of each waiter, and its node. */
-static void keep_groups(const struct waits *waits, struct wait_rows *rows,
+static void keep_groups(const struct waits *waits, const uint8_t *urgencies, struct wait_rows *rows,
 			struct wait_groups *groups)
 {
 	struct wait_group group = { 0 };
@@ -65,12 +80,16 @@ static void keep_groups(const struct waits *waits, struct wait_rows *rows,
 		if (group.count == 0) {
 			group = (struct wait_group){ .node = row->node,
 						     .own = ASYNC_NO_NODE,
-						     .object = object };
+						     .object = object,
+						     .urgency = WAIT_URGENCIES };
 			if (!wait_node_thread(waits, row->node)) {
 				group.own = async_innermost_own(waits->async,
 								row->node - (uint32_t)waits->count);
 			}
 		}
+		enum wait_urgency urgency = urgency_of(waits, urgencies, row->node, group.own);
+		if (urgency < group.urgency)
+			group.urgency = urgency;
 		group.count++;
 		if (group.object != object)
 			group.object = 0;
@@ -81,8 +100,8 @@ static void keep_groups(const struct waits *waits, struct wait_rows *rows,
 	}
 }
 
-static enum hd_status group_threads(const struct waits *waits, struct wait_groups *groups,
-				    struct hd_error *err)
+static enum hd_status group_threads(const struct waits *waits, const uint8_t *urgencies,
+				    struct wait_groups *groups, struct hd_error *err)
 {
 	HD_CLEANUP(wait_rows) struct wait_rows rows = { 0 };
 	for (size_t i = 0; i < waits->count; i++) {
@@ -92,12 +111,12 @@ static enum hd_status group_threads(const struct waits *waits, struct wait_group
 			TRY(wait_rows_add(&rows, key, (uint32_t)i, err));
 	}
 	groups->threads = rows.rows_count;
-	keep_groups(waits, &rows, groups);
+	keep_groups(waits, urgencies, &rows, groups);
 	return HD_OK;
 }
 
-static enum hd_status group_calls(const struct waits *waits, struct wait_groups *groups,
-				  struct hd_error *err)
+static enum hd_status group_calls(const struct waits *waits, const uint8_t *urgencies,
+				  struct wait_groups *groups, struct hd_error *err)
 {
 	HD_CLEANUP(wait_rows) struct wait_rows rows = { 0 };
 	struct async_graph *async = waits->async;
@@ -113,14 +132,23 @@ static enum hd_status group_calls(const struct waits *waits, struct wait_groups 
 		TRY(wait_rows_add(&rows, key, (uint32_t)(waits->count + i), err));
 	}
 	groups->calls = rows.rows_count;
-	keep_groups(waits, &rows, groups);
+	keep_groups(waits, urgencies, &rows, groups);
 	return HD_OK;
 }
 
 enum hd_status wait_groups_find(const struct waits *waits, struct wait_groups *ret,
 				struct hd_error *err)
 {
+	HD_FREE uint8_t *urgencies = mem_alloc(wait_nodes(waits) + 1, sizeof(*urgencies));
+	TRY_MEMORY(urgencies, err);
+	TRY(wait_urgency_find(waits, urgencies, err));
 	*ret = (struct wait_groups){ 0 };
-	TRY(group_threads(waits, ret, err));
-	return group_calls(waits, ret, err);
+	TRY(group_threads(waits, urgencies, ret, err));
+	return group_calls(waits, urgencies, ret, err);
+}
+
+size_t wait_groups_told(const struct wait_groups *groups)
+{
+	bool has_second = groups->rows_count > 1 && groups->rows[1].urgency == WAIT_FOR_PROGRAM;
+	return has_second ? 2 : groups->rows_count > 0;
 }

@@ -4,7 +4,17 @@
 
 #include "hangs/waits.h"
 
-/** Most groups that are kept: those with the most waiters. */
+/** By whom or by what a wait can end, ascending: who looks for a hang looks at the first ones first. */
+enum wait_urgency {
+	/** Code of the program only: it leaves a lock, gives a place of a semaphore back, completes a source, makes room. */
+	WAIT_FOR_PROGRAM,
+	WAIT_FOR_OTHERS, /**< something else: a socket, a process, a limit of time, a thread that runs */
+	WAIT_FOR_WORK, /**< usual when there is nothing to do: a delay, an empty channel */
+	WAIT_OF_OTHERS, /**< the same in a library, and whatever the framework's own threads wait for */
+	WAIT_URGENCIES
+};
+
+/** Most groups that are kept: the first ones of their order. */
 #define WAIT_GROUPS_MAX 8u
 
 struct wait_group {
@@ -12,10 +22,11 @@ struct wait_group {
 	/** The node of waits->async that has the program's method; a thread: ASYNC_NO_NODE. */
 	uint32_t own;
 	uint64_t count;
-	uint64_t object; /**< all wait for this one; 0: for several, or it is not known */
+	uint64_t object;           /**< all wait for this one; 0: for several, or it is not known */
+	enum wait_urgency urgency; /**< the first of theirs */
 };
 
-/** The largest first. */
+/** In the order of their urgency; of equal ones the largest first. */
 struct wait_groups {
 	struct wait_group rows[WAIT_GROUPS_MAX];
 	size_t rows_count;
@@ -35,3 +46,6 @@ struct wait_groups {
  */
 HD_NODISCARD enum hd_status wait_groups_find(const struct waits *waits, struct wait_groups *ret,
 					     struct hd_error *err);
+
+/** How many of them a headline has: the first, and the second if that waits for the program, too. */
+size_t wait_groups_told(const struct wait_groups *groups);

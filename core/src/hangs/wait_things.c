@@ -39,11 +39,10 @@ static bool is_source(const struct waits *waits, const struct object *object)
 	       async_graph_type(graph, object->type) == ASYNC_TASK;
 }
 
-/* Is there no room in the BlockingCollection?  Then all that wait for it want to add something. */
-static bool is_full_collection(const struct waits *waits, const struct object *object)
+bool wait_wants_room(const struct waits *waits, const struct thread_wait *wait)
 {
-	struct member capacity = fact_of(waits->members, object, FACT_BLOCKING_CAPACITY);
-	struct member room = fact_of(waits->members, object, FACT_BLOCKING_FREE);
+	struct member capacity = fact_of(waits->members, &wait->object, FACT_BLOCKING_CAPACITY);
+	struct member room = fact_of(waits->members, &wait->object, FACT_BLOCKING_FREE);
 	return capacity.state == MEMBER_READ && member_signed(&capacity) > 0 &&
 	       room.state == MEMBER_READ && !room.bits;
 }
@@ -78,7 +77,7 @@ static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_w
 	if (wait->kind == WAIT_TASK && is_source(waits, &wait->object))
 		ret->kind = (uint8_t)async_source_wait(waits->async, &wait->object, &ret->address);
 	return wait->kind == WAIT_SEMAPHORE || ret->kind >= THING_BARRIER ||
-	       (wait->kind == WAIT_COLLECTION && is_full_collection(waits, &wait->object)) ||
+	       (wait->kind == WAIT_COLLECTION && wait_wants_room(waits, wait)) ||
 	       (wait->kind == WAIT_TASK && is_source(waits, &wait->object));
 }
 

@@ -87,6 +87,12 @@ HD_NODISCARD enum hd_status wait_things_find(const struct waits *waits, const ui
 /** Is it a method of the web server, such as one that answers the requests of a connection? */
 bool wait_is_of_server(struct async_graph *graph, const struct async_node *node);
 
+/**
+ * Is there no room in the BlockingCollection that a thread waits for (WAIT_COLLECTION)?  Then all that wait for it want
+ * to add something.
+ */
+bool wait_wants_room(const struct waits *waits, const struct thread_wait *wait);
+
 /** Does the node @p node itself wait for a thing?  Its row, or NULL. */
 const struct wait_thing *wait_thing_of(const struct waits *waits, const struct wait_things *things,
 				       uint32_t node);

@@ -60,7 +60,10 @@ struct thread_wait {
 	const struct type *initializer;
 	/** WAIT_CALL: the MethodDesc of the native function; 0: not known. */
 	uint64_t call;
-	/** Where its frames of the wait end, and which of the program's comes then; or WAIT_NO_FRAME. */
+	/**
+	 * Where its frames of the wait end, and the innermost of the program after that, or else of a library that it
+	 * brings; or WAIT_NO_FRAME.
+	 */
 	size_t wait_end, user_frame;
 	/** The monitor in whose queue of Monitor.Wait it is, and the one that it enters; NULL: none. */
 	const struct monitor *pulse, *entered;

@@ -163,8 +163,11 @@ uint32_t async_graph_find(const struct async_graph *graph, uint64_t address);
 /** The name that users know the method of @p node by, "Shop.Checkout.Place"; borrowed from @p graph. */
 const char *async_node_name(struct async_graph *graph, const struct async_node *node);
 
+/** Whose method it is. */
+enum code_owner async_node_owner(struct async_graph *graph, const struct async_node *node);
+
 /**
- * The innermost method that is not the framework's, of the chain that begins with row @p row;
+ * The innermost method of the program, or else of a library that it brings, of the chain that begins with row @p row;
  * ASYNC_NO_NODE: there is none in the first 64 methods.
  */
 uint32_t async_innermost_own(struct async_graph *graph, uint32_t row);

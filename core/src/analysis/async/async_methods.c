@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/async/async_methods.h"
 
+#include <string.h>
+
 #include "inspect/async_name.h"
 #include "inspect/suspended.h"
 #include "util/alloc.h"
@@ -91,4 +93,25 @@ const char *async_methods_code(struct async_methods *methods, struct runtime *ru
 		text_puts(&text, UNKNOWN);
 	}
 	return keep_name(&text, &method->code);
+}
+
+static enum code_owner owner_of(struct async_methods *methods, struct runtime *runtime,
+				uint32_t row)
+{
+	const struct async_method_key *key = &methods->rows[row].key;
+	const char *name = async_methods_name(methods, runtime, row);
+	if (!name || !*name || framework_owns(runtime, name, strlen(name)))
+		return CODE_OF_FRAMEWORK;
+	return key->machine ? code_owner_of_type(runtime, key->machine)
+			    : code_owner_of_method(runtime, key->method_desc);
+}
+
+enum code_owner async_methods_owner(struct async_methods *methods, struct runtime *runtime,
+				    uint32_t row)
+{
+	if (!methods->rows[row].has_owner) {
+		methods->rows[row].owner = owner_of(methods, runtime, row);
+		methods->rows[row].has_owner = true;
+	}
+	return methods->rows[row].owner;
 }

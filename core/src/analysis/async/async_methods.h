@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/graph/hash_index.h"
+#include "framework/owns.h"
 #include "runtime/type.h"
 
 /** Two nodes with equal keys belong to the same method. */
@@ -17,6 +18,9 @@ struct async_method {
 	struct async_method_key key;
 	char *name; /**< "Shop.Checkout.Place", owned; NULL: nobody has asked for it */
 	char *code; /**< the name in metadata, "Shop.Checkout+<Place>d__5"; likewise */
+	/** Whose it is, if has_owner: somebody has asked for it. */
+	enum code_owner owner;
+	bool has_owner;
 };
 
 /** Empty when zero-initialised. */
@@ -40,5 +44,9 @@ const char *async_methods_name(struct async_methods *methods, struct runtime *ru
 /** The name of its code in metadata, with the type that has it: "Shop.Cart+<Place>d__5", "Shop.Cart.Place". */
 const char *async_methods_code(struct async_methods *methods, struct runtime *runtime,
 			       uint32_t row);
+
+/** Whose method it is. */
+enum code_owner async_methods_owner(struct async_methods *methods, struct runtime *runtime,
+				    uint32_t row);
 
 void async_methods_deinit(struct async_methods *methods);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "analysis/async/async_graph.h"
-#include "framework/owns.h"
 #include "gc/references.h"
 #include "inspect/saved_variables.h"
 #include "inspect/suspended.h"
@@ -28,13 +27,22 @@ const char *async_node_name(struct async_graph *graph, const struct async_node *
 	return name ? name : "";
 }
 
+enum code_owner async_node_owner(struct async_graph *graph, const struct async_node *node)
+{
+	(void)async_node_name(graph, node); /* tells whether memory is left */
+	return async_methods_owner(&graph->methods, graph->heap->runtime, node->method);
+}
+
 uint32_t async_innermost_own(struct async_graph *graph, uint32_t row)
 {
 	uint32_t found = ASYNC_NO_NODE;
+	enum code_owner best = CODE_OF_LIBRARY;
 	for (unsigned int i = 0; row != ASYNC_NO_NODE && i < OWN_STEPS_MAX; i++) {
-		const char *name = async_node_name(graph, &graph->rows[row]);
-		if (*name && !framework_owns(graph->heap->runtime, name, strlen(name)))
+		enum code_owner owner = async_node_owner(graph, &graph->rows[row]);
+		if (owner != CODE_OF_FRAMEWORK && owner >= best) {
 			found = row;
+			best = owner;
+		}
 		row = graph->rows[row].next;
 	}
 	return found;

@@ -404,7 +404,10 @@ static void append_headline(struct text *text, const struct verdicts *verdicts,
 		text_puts(text, "No verdict, because not all threads and locks can be read:");
 	} else if (groups->rows_count) {
 		text_puts(text, "No cause was found: ");
-		append_group(text, verdicts->waits, &groups->rows[0]);
+		for (size_t i = 0; i < wait_groups_told(groups); i++) {
+			text_puts(text, i ? "; " : "");
+			append_group(text, verdicts->waits, &groups->rows[i]);
+		}
 		text_puts(text, ".");
 	} else {
 		text_puts(text, "Nothing waits: no thread of the program, and no call of its async "
@@ -412,7 +415,7 @@ static void append_headline(struct text *text, const struct verdicts *verdicts,
 	}
 }
 
-/* No verdict says why those wait; the headline has said the first group, unless something is not known. */
+/* No verdict says why those wait; the headline has said the first groups, unless something is not known. */
 static void write_waiters(struct call *call, const struct verdicts *verdicts,
 			  const struct wait_groups *groups, const struct wait_gaps *gaps)
 {
@@ -422,7 +425,9 @@ static void write_waiters(struct call *call, const struct verdicts *verdicts,
 	if (!has_verdict && gaps->is_any && groups->rows_count)
 		answer_remark(&call->answer, "These wait:\n");
 	write_groups(call, verdicts->waits, groups,
-		     has_verdict ? groups->rows_count : !gaps->is_any);
+		     has_verdict    ? groups->rows_count
+		     : gaps->is_any ? 0
+				    : wait_groups_told(groups));
 	if (!has_verdict && groups->others) {
 		answer_remark(&call->answer, "  %s (waits, dumpasync).\n",
 			      format_count(groups->others, "smaller group", count));
@@ -547,7 +552,8 @@ COMMAND(hang, .has_rows = true, .summary = "say why the process hangs: one page,
 		"blocks, a garbage collection that waits for a thread which does not stop. In\n"
 		"parentheses is the command that shows more. A semaphore stores no owner, so what is\n"
 		"said about one is only probable.\n"
-		"Without a verdict it says who waits, the largest groups first: that no cause was found\n"
-		"does not mean that nothing hangs.\n"
+		"Without a verdict it says who waits, in groups: those first that only the program can\n"
+		"release, and of these the largest. That no cause was found does not mean that nothing\n"
+		"hangs.\n"
 		"Ends with status 0 only when nothing waits.\n",
 	.needs = NEEDS_HEAP);

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "hangs/wait_urgency.h"
+
+#include <string.h>
+
+#include "analysis/async/async_graph.h"
+#include "hangs/wait_things.h"
+#include "stack/thread_call.h"
+#include "util/alloc.h"
+
+/* Methods of a chain that are asked whether a limit of time is on the way. */
+#define STEPS_MAX 64u
+/* A host waits for the end of the program. */
+#define HOSTING "Microsoft.Extensions.Hosting."
+
+/* A library has ways to end its waits that are not known here. */
+static enum wait_urgency urgency_in_library(enum wait_urgency urgency)
+{
+	return urgency < WAIT_OF_OTHERS ? urgency + 1 : urgency;
+}
+
+/* A signal may come from anywhere, but whoever waits for a limited time looks again by himself. */
+static enum wait_urgency urgency_of_signal(const struct waits *waits,
+					   const struct thread_wait *wait)
+{
+	bool is_endless =
+		thread_waits_without_end(runtime_target(waits->heap->runtime), wait->thread->os_id);
+	return is_endless ? WAIT_FOR_PROGRAM : WAIT_FOR_OTHERS;
+}
+
+static enum wait_urgency urgency_of_kind(const struct waits *waits, const struct thread_wait *wait)
+{
+	switch (wait->kind) {
+	case WAIT_PULSE:
+	case WAIT_SEMAPHORE:
+	case WAIT_EVENT:
+	case WAIT_HANDLE:
+	case WAIT_ANY_HANDLE:
+	case WAIT_ALL_HANDLES:
+	case WAIT_SOME_HANDLES:
+		return urgency_of_signal(waits, wait);
+	case WAIT_COLLECTION:
+		return wait_wants_room(waits, wait) ? WAIT_FOR_PROGRAM : WAIT_FOR_WORK;
+	case WAIT_IDLE:
+	case WAIT_SLEEP:
+		return WAIT_FOR_WORK;
+	case WAIT_NONE:
+	case WAIT_SPIN_LOCK:
+	case WAIT_SPIN:
+	case WAIT_SOCKET:
+	case WAIT_PROCESS:
+	case WAIT_CALL:
+	case WAIT_SUSPENSION:
+		return WAIT_FOR_OTHERS;
+	default:
+		return WAIT_FOR_PROGRAM;
+	}
+}
+
+static enum wait_urgency urgency_of_thread(const struct waits *waits,
+					   const struct thread_wait *wait)
+{
+	if (wait->is_over)
+		return WAIT_FOR_OTHERS;
+	/* The framework's own threads look after what they have. */
+	if (wait->user_frame == WAIT_NO_FRAME)
+		return WAIT_OF_OTHERS;
+	enum wait_urgency urgency = urgency_of_kind(waits, wait);
+	uint64_t method = wait->stack.frames[wait->user_frame].method_desc;
+	bool is_own = code_owner_of_method(waits->heap->runtime, method) == CODE_OF_PROGRAM;
+	return is_own ? urgency : urgency_in_library(urgency);
+}
+
+/* The framework has its own ways to end what only it awaits. */
+static enum wait_urgency urgency_of_source(const struct waits *waits,
+					   const struct async_node *method)
+{
+	const struct async_node *waiter = async_node_waiter(waits->async, method);
+	if (async_node_owner(waits->async, waiter) != CODE_OF_FRAMEWORK)
+		return WAIT_FOR_PROGRAM;
+	const char *name = async_node_code(waits->async, waiter);
+	return strncmp(name, HOSTING, strlen(HOSTING)) == 0 ? WAIT_FOR_WORK : WAIT_FOR_OTHERS;
+}
+
+static enum wait_urgency urgency_of_method(const struct waits *waits,
+					   const struct async_node *method)
+{
+	switch (method->wait) {
+	case AWAIT_SOURCE:
+	case AWAIT_SOURCE_OF_VALUE:
+	case AWAIT_SEMAPHORE:
+	case AWAIT_WRITE:
+		return urgency_of_source(waits, method);
+	case AWAIT_TASK:
+	case AWAIT_UNWRAP:
+	case AWAIT_CONTINUE:
+	case AWAIT_ALL:
+	case AWAIT_CYCLE:
+		return WAIT_FOR_PROGRAM;
+	case AWAIT_DELAY:
+	case AWAIT_PERIODIC:
+	case AWAIT_READ:
+	case AWAIT_YIELD:
+		return WAIT_FOR_WORK;
+	default:
+		return WAIT_FOR_OTHERS;
+	}
+}
+
+static enum wait_urgency urgency_of_node(const struct waits *waits, uint32_t node)
+{
+	const struct thread_wait *wait = wait_node_thread(waits, node);
+	return wait ? urgency_of_thread(waits, wait)
+		    : urgency_of_method(waits, wait_node_method(waits, node));
+}
+
+/* Does it wait for what others do, so that its end is theirs? */
+static bool is_for_tasks(const struct waits *waits, uint32_t node)
+{
+	const struct thread_wait *wait = wait_node_thread(waits, node);
+	if (wait) {
+		return wait->kind == WAIT_TASK || wait->kind == WAIT_ALL_TASKS ||
+		       wait->kind == WAIT_ANY_TASK || wait->kind == WAIT_JOIN;
+	}
+	switch (wait_node_method(waits, node)->wait) {
+	case AWAIT_TASK:
+	case AWAIT_UNWRAP:
+	case AWAIT_CONTINUE:
+	case AWAIT_ALL:
+	case AWAIT_ANY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* How urgent is it whom @p node waits for, in the end? */
+static enum wait_urgency urgency_of_end(const struct waits *waits, const uint32_t *ends,
+					uint32_t node)
+{
+	return ends[node] == WAIT_IN_CYCLE ? WAIT_FOR_PROGRAM : urgency_of_node(waits, ends[node]);
+}
+
+/* All are needed: the worst one counts.  The first of several: the best one, and any may be best that is not known. */
+static enum wait_urgency urgency_of_several(const struct waits *waits, const uint32_t *ends,
+					    const struct wait_several *several)
+{
+	enum wait_urgency found = several->is_any ? WAIT_FOR_PROGRAM : WAIT_OF_OTHERS;
+	for (size_t i = 0; i < several->count; i++) {
+		uint32_t to = waits->several.parts[several->begin + i].to;
+		if (to == WAIT_NOBODY)
+			return several->is_any ? WAIT_FOR_OTHERS : WAIT_FOR_PROGRAM;
+		enum wait_urgency urgency = urgency_of_end(waits, ends, to);
+		if (several->is_any ? urgency > found : urgency < found)
+			found = urgency;
+	}
+	return found;
+}
+
+enum hd_status wait_urgency_find(const struct waits *waits, uint8_t *ret, struct hd_error *err)
+{
+	size_t nodes = wait_nodes(waits);
+	HD_FREE uint32_t *ends = mem_alloc(nodes + 1, sizeof(*ends));
+	TRY_MEMORY(ends, err);
+	wait_ends(waits, ends);
+	for (uint32_t i = 0; i < nodes; i++) {
+		const struct async_node *method = wait_node_method(waits, i);
+		ret[i] = WAIT_FOR_OTHERS;
+		if (method && method->next != ASYNC_NO_NODE)
+			continue;
+		ret[i] = (uint8_t)urgency_of_node(waits, i);
+		if (!is_for_tasks(waits, i) || ret[i] >= WAIT_FOR_WORK)
+			continue;
+		const struct wait_several *several = wait_node_several(waits, i);
+		if (several) {
+			ret[i] = (uint8_t)urgency_of_several(waits, ends, several);
+		} else if (ends[i] != i) {
+			ret[i] = (uint8_t)urgency_of_end(waits, ends, i);
+		}
+	}
+	return waits->async && waits->async->failed ? fail_nomem(err) : HD_OK;
+}
+
+static bool is_limited(const struct async_graph *graph, uint32_t row)
+{
+	for (unsigned int i = 0; row != ASYNC_NO_NODE && i < STEPS_MAX; i++) {
+		if (graph->rows[row].is_limited)
+			return true;
+		row = graph->rows[row].next;
+	}
+	return false;
+}
+
+enum wait_urgency wait_urgency_of_call(const struct waits *waits, const uint8_t *urgencies,
+				       uint32_t row, uint32_t own)
+{
+	struct async_graph *graph = waits->async;
+	const struct async_node *method = &graph->rows[row];
+	enum wait_urgency urgency = urgencies[waits->count + method->end];
+	/* Who reads an empty queue has nothing to do, unless somebody needs what it does. */
+	if (graph->rows[method->end].wait == AWAIT_READ) {
+		urgency = wait_is_of_server(graph, method) ? WAIT_FOR_PROGRAM
+			  : method->root == ROOT_THREAD    ? WAIT_FOR_OTHERS
+							   : WAIT_FOR_WORK;
+	}
+	if (urgency == WAIT_FOR_PROGRAM && is_limited(graph, row))
+		urgency = WAIT_FOR_OTHERS;
+	bool is_own = async_node_owner(graph, &graph->rows[own]) == CODE_OF_PROGRAM;
+	return is_own ? urgency : urgency_in_library(urgency);
+}
