@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/cfi.h"
 
+#include "arch/call_frame.h"
 #include "unwind/cfi_image.h"
 #include "unwind/dwarf_expr.h"
 #include "unwind/dwarf_reader.h"
@@ -45,42 +46,6 @@ struct cfi_program {
 	const struct cfi_rules *initial; /* rules of the CIE, for DW_CFA_restore; NULL while the
 					  * CIE itself is run */
 };
-
-/* Call frame instructions (DWARF 5, 7.24; the last two of GNU). */
-enum {
-	CFA_NOP = 0x00,
-	CFA_SET_LOC,
-	CFA_ADVANCE_LOC1,
-	CFA_ADVANCE_LOC2,
-	CFA_ADVANCE_LOC4,
-	CFA_OFFSET_EXTENDED,
-	CFA_RESTORE_EXTENDED,
-	CFA_UNDEFINED,
-	CFA_SAME_VALUE,
-	CFA_REGISTER,
-	CFA_REMEMBER_STATE,
-	CFA_RESTORE_STATE,
-	CFA_DEF_CFA,
-	CFA_DEF_CFA_REGISTER,
-	CFA_DEF_CFA_OFFSET,
-	CFA_DEF_CFA_EXPRESSION,
-	CFA_EXPRESSION,
-	CFA_OFFSET_EXTENDED_SF,
-	CFA_DEF_CFA_SF,
-	CFA_DEF_CFA_OFFSET_SF,
-	CFA_VAL_OFFSET,
-	CFA_VAL_OFFSET_SF,
-	CFA_VAL_EXPRESSION,
-	CFA_GNU_ARGS_SIZE = 0x2e,
-	CFA_GNU_NEGATIVE_OFFSET_EXTENDED,
-};
-
-/* With an operand in their low six bits. */
-#define CFA_HIGH        0xc0u
-#define CFA_LOW         0x3fu
-#define CFA_ADVANCE_LOC 0x40u
-#define CFA_OFFSET      0x80u
-#define CFA_RESTORE     0xc0u
 
 struct runner {
 	const struct cfi_program *program;

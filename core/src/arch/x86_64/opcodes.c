@@ -82,6 +82,23 @@ bool x86_64_leaf_step(struct memory *memory, struct registers *registers)
 	return true;
 }
 
+bool x86_64_is_leaving(const uint8_t *at, size_t size, bool has_popped)
+{
+	if (size && at[0] == 0xf2) { /* bnd, repne */
+		at++;
+		size--;
+	}
+	if (size < 3)
+		return size && (at[0] == 0xc3 || (size == 2 && at[0] == 0xf3 && at[1] == 0xc3));
+	if (at[0] == 0xc3 || at[0] == 0xc2 || (at[0] == 0xf3 && at[1] == 0xc3))
+		return true;
+	/* jmp [rip + x]; and REX.W before an indirect jump, which marks a tail call. */
+	if ((at[0] == 0xff && at[1] == 0x25) ||
+	    ((at[0] & 0xf8) == 0x48 && at[1] == 0xff && (at[2] & 0x38) == 0x20))
+		return true;
+	return has_popped && (at[0] == 0xe9 || at[0] == 0xeb);
+}
+
 /* Operations of futex(2), and the flags that they may have (linux/futex.h). */
 #define FUTEX_WAIT        0u
 #define FUTEX_WAIT_BITSET 9u

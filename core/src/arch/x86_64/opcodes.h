@@ -15,3 +15,9 @@ bool x86_64_leaf_step(struct memory *memory, struct registers *registers);
 
 /** See arch_ops.waits_without_end. */
 bool x86_64_waits_without_end(struct memory *memory, const struct registers *registers);
+
+/**
+ * Do the @p size bytes at @p at begin with an instruction that ends a function (Intel SDM, volume 2): a return, or
+ * a jump out of it?  A direct jump is one only after pops.
+ */
+bool x86_64_is_leaving(const uint8_t *at, size_t size, bool has_popped);

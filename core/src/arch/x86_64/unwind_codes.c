@@ -2,40 +2,11 @@
 #include "arch/x86_64/unwind_codes.h"
 
 #include "arch/x86_64/frame_registers.h"
+#include "arch/x86_64/opcodes.h"
+#include "arch/x86_64/unwind_info.h"
 #include "mem/memory.h"
 
-/* UNWIND_INFO: u8 version:3 flags:5, prologue, codes, frame register:4 offset:4; then u16 codes. */
-#define UNWIND_HEADER_SIZE  4u
-#define VERSION_MASK        7u
-#define VERSION_LAST        2u
-#define FLAG_CHAINED        (4u << 3)
-#define UNWIND_CODES_MAX    255u
-#define FUNCTION_SIZE       12u /* RUNTIME_FUNCTION: u32 begin, end, unwind info */
-#define CODES_SIZE          (2 * (size_t)(UNWIND_CODES_MAX + 1))
 #define FRAME_OFFSET_SCALED 15u
-
-/* UWOP_*; the last one is only used on Unix. */
-enum unwind_operation {
-	PUSH_NONVOL,
-	ALLOC_LARGE,
-	ALLOC_SMALL,
-	SET_FPREG,
-	SAVE_NONVOL,
-	SAVE_NONVOL_FAR,
-	EPILOG,
-	SPARE_CODE,
-	SAVE_XMM128,
-	SAVE_XMM128_FAR,
-	PUSH_MACHFRAME,
-	SET_FPREG_LARGE,
-};
-
-/* The parts of one UNWIND_INFO that are used. */
-struct unwind_info {
-	uint8_t bytes[UNWIND_HEADER_SIZE + CODES_SIZE + FUNCTION_SIZE];
-	unsigned int count; /* of codes */
-	bool is_chained;
-};
 
 /* The work on one frame. */
 struct unwinding {
@@ -44,70 +15,6 @@ struct unwinding {
 	uint64_t frame_base;   /* the address that saved registers' offsets are relative to */
 	bool is_machine_frame; /* rip and rsp came from the processor's own frame */
 };
-
-/* One code, its operand, and how many u16 it takes. */
-struct unwind_code {
-	uint8_t offset, operation, info, slots;
-	uint64_t operand; /* scaled */
-};
-
-static bool read_info(struct memory *memory, uint64_t address, struct unwind_info *ret)
-{
-	size_t size = memory_prefix(memory, address, ret->bytes, sizeof(ret->bytes));
-	if (size < UNWIND_HEADER_SIZE)
-		return false;
-	unsigned int version = ret->bytes[0] & VERSION_MASK;
-	ret->count = ret->bytes[2];
-	ret->is_chained = ret->bytes[0] & FLAG_CHAINED;
-	size_t needed = UNWIND_HEADER_SIZE + 2 * (size_t)ret->count;
-	if (ret->is_chained)
-		needed += 2 * (size_t)(ret->count & 1) + FUNCTION_SIZE;
-	return version && version <= VERSION_LAST && size >= needed;
-}
-
-static uint32_t unwind_slot_at(const struct unwind_info *info, unsigned int index)
-{
-	return load_u16(info->bytes + UNWIND_HEADER_SIZE + 2 * (size_t)index);
-}
-
-/* The code at @p index; false when its kind does not exist, or it ends after the last one. */
-static bool unwind_code_at(const struct unwind_info *info, unsigned int index,
-			   struct unwind_code *ret)
-{
-	/* The number of slots of the operand, one (16 bits) or two (32 bits), and its factor. */
-	static const struct {
-		uint8_t slots, scale;
-	} kinds[] = {
-		[PUSH_NONVOL] = { 1, 0 },    [ALLOC_LARGE] = { 2, 8 },
-		[ALLOC_SMALL] = { 1, 0 },    [SET_FPREG] = { 1, 0 },
-		[SAVE_NONVOL] = { 2, 8 },    [SAVE_NONVOL_FAR] = { 3, 1 },
-		[EPILOG] = { 2, 0 },         [SPARE_CODE] = { 3, 0 },
-		[SAVE_XMM128] = { 2, 16 },   [SAVE_XMM128_FAR] = { 3, 1 },
-		[PUSH_MACHFRAME] = { 1, 0 }, [SET_FPREG_LARGE] = { 3, 16 },
-	};
-	uint32_t slot = unwind_slot_at(info, index);
-	ret->offset = slot & 0xff;
-	ret->operation = slot >> 8 & 0xf;
-	ret->info = (uint8_t)(slot >> 12);
-	if (ret->operation >= sizeof(kinds) / sizeof(kinds[0]))
-		return false;
-	ret->slots = kinds[ret->operation].slots;
-	uint64_t scale = kinds[ret->operation].scale;
-	if (ret->operation == ALLOC_LARGE && ret->info) {
-		ret->slots = 3;
-		scale = 1;
-	}
-	if (ret->slots > info->count - index)
-		return false;
-	ret->operand = 0;
-	if (ret->slots == 3) {
-		ret->operand = scale * (unwind_slot_at(info, index + 1) |
-					(uint64_t)unwind_slot_at(info, index + 2) << 16);
-	} else if (ret->slots == 2) {
-		ret->operand = scale * unwind_slot_at(info, index + 1);
-	}
-	return true;
-}
 
 /* Load a register from the stack. */
 static bool load_saved_register(struct unwinding *unwinding, unsigned int reg, uint64_t address)
@@ -218,31 +125,10 @@ static bool undo_codes(struct unwinding *unwinding, struct unwind_info *info,
 		}
 		if (!info->is_chained)
 			return pop_saved_register(unwinding, REG_RIP);
-		const uint8_t *next = info->bytes + UNWIND_HEADER_SIZE +
-				      2 * (size_t)(info->count + (info->count & 1));
-		begin = function->image_base + load_u32(next);
-		if (!read_info(unwinding->memory, function->image_base + load_u32(next + 8), info))
+		if (!unwind_info_next(unwinding->memory, function->image_base, info, &begin))
 			return false;
 	}
 	return false;
-}
-
-/* Instructions that end a function (Intel SDM, volume 2): a return, or a jump out of it. */
-static bool is_leaving(const uint8_t *at, size_t size, bool has_popped)
-{
-	if (size && at[0] == 0xf2) { /* bnd, repne */
-		at++;
-		size--;
-	}
-	if (size < 3)
-		return size && (at[0] == 0xc3 || (size == 2 && at[0] == 0xf3 && at[1] == 0xc3));
-	if (at[0] == 0xc3 || at[0] == 0xc2 || (at[0] == 0xf3 && at[1] == 0xc3))
-		return true;
-	/* jmp [rip + x]; and REX.W before an indirect jump, which marks a tail call. */
-	if ((at[0] == 0xff && at[1] == 0x25) ||
-	    ((at[0] & 0xf8) == 0x48 && at[1] == 0xff && (at[2] & 0x38) == 0x20))
-		return true;
-	return has_popped && (at[0] == 0xe9 || at[0] == 0xeb);
 }
 
 /*
@@ -264,7 +150,7 @@ static bool finish_epilogue(struct unwinding *unwinding, bool *ret_failed)
 			(uint8_t)((bytes[at + rex] & 7) | (rex ? (bytes[at] & 1) << 3 : 0));
 		at += rex + 1;
 	}
-	if (!is_leaving(bytes + at, size - at, count != 0))
+	if (!x86_64_is_leaving(bytes + at, size - at, count != 0))
 		return false;
 	*ret_failed = false;
 	for (size_t i = 0; i < count; i++) {
@@ -282,7 +168,7 @@ bool unwind_frame_is_whole(struct memory *memory, const struct unwind_function *
 	struct unwind_info info;
 	struct unwinding unwinding = { .memory = memory, .registers = *registers };
 	bool failed;
-	if (!read_info(memory, function->unwind_info, &info) ||
+	if (!unwind_info_read(memory, function->unwind_info, &info) ||
 	    registers->values[REG_RIP] - function->begin < info.bytes[1])
 		return false;
 	return !finish_epilogue(&unwinding, &failed);
@@ -295,7 +181,7 @@ bool unwind_codes_step(struct memory *memory, const struct unwind_function *func
 	struct unwinding unwinding = { .memory = memory, .registers = *registers };
 	bool failed = true;
 	if (!function->is_active || !finish_epilogue(&unwinding, &failed)) {
-		failed = !read_info(memory, function->unwind_info, &info) ||
+		failed = !unwind_info_read(memory, function->unwind_info, &info) ||
 			 !undo_codes(&unwinding, &info, function);
 	}
 	if (!failed)
