@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/arch/x86_64/unwind_codes.c */
+/* covers: core/src/arch/x86_64/unwind_codes.c core/src/arch/x86_64/unwind_info.c core/src/arch/x86_64/unwind_rows.c */
 #include <stdlib.h>
 
 #include "arch/x86_64/frame_registers.h"
 #include "arch/x86_64/unwind_codes.h"
+#include "arch/x86_64/unwind_rows.h"
 #include "input_memory.h"
+#include "util/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,6 +17,18 @@ struct head {
 	uint16_t unwind_info, begin, rip, stack, frame;
 	uint16_t is_active;
 };
+
+/* The rows take a few bytes for each code, and for each byte of code in an epilogue; or there are none. */
+static void write_rows(struct input_memory *input, const struct unwind_function *function,
+		       size_t size)
+{
+	HD_CLEANUP(text) struct text rows = { 0 };
+	text_puts(&rows, "kept");
+	bool done = unwind_rows_write(&input->memory, function, size, &rows);
+	if ((!done && rows.size != 4) || rows.size > 64 * size + 16384 ||
+	    memcmp(rows.bytes, "kept", 4) != 0)
+		abort();
+}
 
 /* Any bytes as unwind codes, code and stack: done, or nothing changed. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -45,5 +59,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		     value != registers.values[i]))
 			abort();
 	}
+	write_rows(&input, &function, size);
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 struct gc_info_encoding;
 struct memory;
+struct text;
 
 /** Most registers of a frame, and most words in which a kernel hands out a thread's registers. */
 #define ARCH_REGISTERS_MAX 34u
@@ -113,6 +114,14 @@ struct arch_ops {
 	bool (*frame_is_whole)(struct memory *memory, const struct unwind_function *function,
 			       const struct registers *registers);
 	/**
+	 * Append, as call frame instructions of DWARF, what managed_step does at each instruction of a function of
+	 * @p size bytes; they begin with the rules of entry_rows.  NULL: that is not known.
+	 *
+	 * @return false, and nothing is appended: the codes cannot be read, contradict themselves, or cannot be said so
+	 */
+	bool (*managed_rows)(struct memory *memory, const struct unwind_function *function,
+			     uint64_t size, struct text *ret);
+	/**
 	 * If there is a precode at @p code, the stub that CoreCLR makes in front of a method: the
 	 * MethodDesc that it loads, and where it jumps to.
 	 */
@@ -120,6 +129,11 @@ struct arch_ops {
 	bool (*precode_target)(struct memory *memory, uint64_t code, uint64_t *ret);
 	/** Leave a function that has neither a frame nor unwind information; false: it cannot be. */
 	bool (*leaf_step)(struct memory *memory, struct registers *registers);
+};
+
+/** Where a caller's registers are when a function begins, as call frame instructions; addresses have the factor -8. */
+struct entry_rows {
+	uint8_t bytes[8], size;
 };
 
 /** A processor. */
@@ -131,6 +145,7 @@ struct arch {
 	uint8_t sp, ip, fp, lr;   /**< numbers of registers; ip is the last; lr: ARCH_NONE if there
 				   * is none */
 	uint8_t return_column;    /**< the number in DWARF of the return address */
+	struct entry_rows entry_rows;
 	/** Names, by number; debuggers know the registers by them, too. */
 	const char *const *register_names;
 	const uint8_t *words_of_registers; /**< the kernel's word of each register */

@@ -6,11 +6,13 @@
 #include <sys/user.h>
 #endif
 
+#include "arch/call_frame.h"
 #include "arch/gc_info_encoding.h"
 #include "arch/x86_64/frame_registers.h"
 #include "arch/x86_64/opcodes.h"
 #include "arch/x86_64/ucontext.h"
 #include "arch/x86_64/unwind_codes.h"
+#include "arch/x86_64/unwind_rows.h"
 
 _Static_assert(REG_ROWS == X86_64_REGISTER_COUNT, "each register of the table");
 _Static_assert(REG_ROWS <= ARCH_REGISTERS_MAX && REGISTER_COUNT <= ARCH_WORDS_MAX,
@@ -57,6 +59,7 @@ static const struct arch_ops ops = {
 	.follows_call = x86_64_follows_call,
 	.managed_step = unwind_codes_step,
 	.frame_is_whole = unwind_frame_is_whole,
+	.managed_rows = unwind_rows_write,
 	.precode_method = x86_64_precode_method,
 	.precode_target = x86_64_precode_target,
 	.leaf_step = x86_64_leaf_step,
@@ -102,6 +105,8 @@ const struct arch arch_x86_64 = {
 	.fp = REG_RBP,
 	.lr = ARCH_NONE,
 	.return_column = 16,
+	/* CFA = rsp + 8; rip at CFA - 8. */
+	.entry_rows = { .bytes = { CFA_DEF_CFA, 7, 8, CFA_OFFSET | 16, 1 }, .size = 5 },
 	.register_names = names,
 	.words_of_registers = words_of_registers,
 	.of_dwarf = of_dwarf,
