@@ -63,6 +63,42 @@ bool precompiled_code(struct runtime *runtime, const struct code_section *sectio
 		      struct code_info *ret);
 void r2r_image_deinit(struct r2r_image *image);
 
+/** The image of @p section, read once; NULL when memory is exhausted or there are too many. */
+const struct r2r_image *find_r2r_image(struct runtime *runtime, const struct code_section *section);
+
+/** The kinds of exception clauses (corhdr.h: CorExceptionFlag): bits. */
+#define CLAUSE_IS_FILTER  1u
+#define CLAUSE_IS_FINALLY 2u
+#define CLAUSE_IS_FAULT   4u
+
+/** A handler of a method, or the filter of one. */
+struct clause_handler {
+	uint32_t offset; /**< in the method's code */
+	uint8_t part;    /**< enum code_part */
+};
+
+/** Most clauses of a method that are read; each is a handler, or two with its filter. */
+#define CLAUSES_MAX 65536u
+
+/** The handlers of one method, ascending; reused for the next. */
+struct clause_handlers {
+	struct clause_handler *rows;
+	size_t rows_count, rows_capacity;
+};
+void clause_handlers_deinit(struct clause_handlers *handlers);
+
+/**
+ * Read the clauses of a method of the JIT, whose RealCodeHeader is at @p header; none, if they cannot be read.
+ *
+ * @return false when memory is exhausted
+ */
+bool clauses_of_jitted(struct runtime *runtime, uint64_t header, struct clause_handlers *ret);
+/** The same for the @p size bytes of clauses of a ReadyToRun image at @p clauses. */
+bool clauses_of_precompiled(struct runtime *runtime, uint64_t clauses, uint64_t size,
+			    struct clause_handlers *ret);
+/** Which part of the method the funclet at @p offset is: an enum code_part. */
+uint8_t clauses_part_of(const struct clause_handlers *handlers, uint32_t offset);
+
 /** The RangeSection at @p address. */
 bool code_section_read(struct runtime *runtime, uint64_t address, struct code_section *ret);
 /** All sections of code. */

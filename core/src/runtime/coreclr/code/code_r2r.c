@@ -143,9 +143,7 @@ static bool read_r2r_image(struct runtime *runtime, const struct code_section *s
 	return true;
 }
 
-/* The image of @p section, read once; NULL when memory is exhausted or there are too many. */
-static const struct r2r_image *find_r2r_image(struct runtime *runtime,
-					      const struct code_section *section)
+const struct r2r_image *find_r2r_image(struct runtime *runtime, const struct code_section *section)
 {
 	struct code_tables *tables = coreclr_of(runtime)->code;
 	size_t count = tables->images_count;

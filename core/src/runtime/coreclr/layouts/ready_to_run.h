@@ -10,6 +10,13 @@
 #define R2R_SECTIONS_MAX  256u
 /** Type of the section of import sections. */
 #define R2R_IMPORTS 101u
+/**
+ * Type of the section of exception clauses: for each method that has some, RVAs of its code and of its first clause, which
+ * ascend; the last row has only the end.  A clause: flags, try begin and end, handler begin and end, filter, in u32s.
+ */
+#define R2R_CLAUSES     104u
+#define R2R_CLAUSES_ROW 8u
+#define R2R_CLAUSE_SIZE 24u
 /** Type of the section of debug info, and the first major version whose bounds are packed. */
 #define R2R_DEBUG_INFO   105u
 #define R2R_PACKED_MAJOR 16u
