@@ -43,12 +43,13 @@ MAY_INCLUDE = {
     "snapshot": "util graph mem targets runtime runtime/coreclr gc framework inspect stack roots",
     "analysis": "util arch graph mem targets runtime runtime/coreclr gc framework inspect stack roots",
     "native": "util arch mem targets runtime runtime/coreclr gc framework inspect stack analysis",
+    "managed_elf": "util arch mem runtime runtime/coreclr",
     "hangs": "util arch graph mem targets runtime runtime/coreclr gc framework inspect stack roots snapshot analysis",
     "findings": "util graph mem targets runtime runtime/coreclr gc framework inspect stack roots analysis native",
     "session": "util graph format analysis answer mem targets runtime runtime/coreclr gc framework inspect roots snapshot",
     "collect": "util targets",
     "command": "util arch graph format output answer mem targets metadata runtime runtime/coreclr gc framework verify inspect"
-    " unwind stack roots snapshot analysis native hangs findings session collect",
+    " unwind stack roots snapshot analysis native managed_elf hangs findings session collect",
 }
 # Structures of a runtime or of its GC are read in these folders only.
 READS_LAYOUTS = ("runtime", "gc")

@@ -38,6 +38,7 @@ MORE = (
     (LEAK, "dumparray 7f039d8013e0"),
     (LEAK, "printexception 7f039fc00088"),
     ("corefiles/bubblecs.heap", "export {folder}/exported.gcdump"),
+    (LEAK, "export {folder}/managed.elf"),
     ("corefiles/bubblecs.heap", "report -o {folder}/report.html"),
 )
 # These have no document, or only when there is a .NET process: collect.

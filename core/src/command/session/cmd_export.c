@@ -3,18 +3,18 @@
 #include <strings.h>
 
 #include "command/completeness.h"
+#include "command/session/export_code.h"
 #include "command/session/export_graph.h"
 #include "command/sql/sql_export.h"
 #include "command/table.h"
 #include "util/output_file.h"
 
-static const char *const format_choices[] = { "rpm",    "gcdump",     "heapsnapshot",
-					      "folded", "speedscope", "sqlite",
-					      NULL };
+static const char *const format_choices[] = { "rpm",        "gcdump", "heapsnapshot", "folded",
+					      "speedscope", "sqlite", "elf",          NULL };
 
 #define EXPORT_OPTIONS(X)                                                                  \
 	X(OPT_FORMAT, "format", VALUE_CHOICE, "NAME",                                      \
-	  "rpm, gcdump, heapsnapshot, folded, speedscope, sqlite; as FILE ends, else rpm", \
+	  "rpm, gcdump, heapsnapshot, folded, speedscope, sqlite, elf; by FILE, else rpm", \
 	  format_choices)                                                                  \
 	X(OPT_LIVE, "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL)
 
@@ -67,6 +67,8 @@ static enum hd_status check_export(struct call *call)
 {
 	if (wants_database(call))
 		return check_database(call);
+	if (export_wants_code(call))
+		return export_code_check(call);
 	if (!output_is_stdout(call->words[0].text))
 		TRY(output_ending_check(call, &call->options[OPT_FORMAT], &call->words[0]));
 
@@ -163,6 +165,9 @@ static enum hd_status export_database(struct call *call)
 static enum hd_status run_export(struct call *call)
 {
 	const char *path = call->words[0].text;
+	if (export_wants_code(call))
+		return export_code(call);
+	TRY(session_graph(call->session, false, &call->job, &call->graph, call->err));
 	if (wants_database(call))
 		return export_database(call);
 	struct exporting exporting;
@@ -188,6 +193,8 @@ COMMAND(export, .writes = true, .summary = "write the heap to a dump file",
 		"The file appears under its name when it is complete, and replaces a file of that name.\n"
 		"FILE - is the output of the command; for a .gcdump that must not be a terminal. For a\n"
 		"core or process: objects with their addresses, dead ones too, references, and all\n"
-		"roots. A .sqlite has the tables of sql except arrays; it is made in $TMPDIR first.\n",
-	.example = "export copy.heap --format rpm", .needs = NEEDS_GRAPH, .options = export_options,
-	.words = { { "FILE", VALUE_OUTPUT, false } }, .check = check_export);
+		"roots. A .sqlite has the tables of sql except arrays; it is made in $TMPDIR first. An\n"
+		".elf has the managed code of a core or process for debuggers (add-symbol-file in GDB).\n",
+	.example = "export copy.heap --format rpm", .needs = NEEDS_EITHER,
+	.options = export_options, .words = { { "FILE", VALUE_OUTPUT, false } },
+	.check = check_export);

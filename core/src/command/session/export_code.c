@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/session/export_code.h"
+
+#include <strings.h>
+
+#include "command/session/export_graph.h"
+#include "gc/heap.h"
+#include "managed_elf/managed_elf.h"
+#include "util/output_file.h"
+
+#define CODE_FORMAT "elf"
+#define CODE_ENDING ".elf"
+
+#define CODE_LIST(X)                                                                          \
+	X(CODE_FILE, "file", NULL, KIND_TEXT, 0, 0, "what was written")                       \
+	X(CODE_FORMAT_NAME, "format", NULL, KIND_TEXT, 0, 0, "name of its format")            \
+	X(CODE_METHODS, "methods", NULL, KIND_NUMBER, 0, 0,                                   \
+	  ".elf: how many bodies of methods have a name in it")                               \
+	X(CODE_FUNCTIONS, "functions", NULL, KIND_NUMBER, 0, 0,                               \
+	  ".elf: how many functions it has: also handlers, and precompiled code that nobody " \
+	  "called")                                                                           \
+	X(CODE_FRAMES, "frames", NULL, KIND_NUMBER, 0, 0,                                     \
+	  ".elf: how many of these have a description of their frame")                        \
+	X(CODE_LEFT_OUT, "left_out", NULL, KIND_NUMBER, 0, 0,                                 \
+	  ".elf: functions that overlap others, or whose unwind codes contradict themselves") \
+	X(CODE_ALL, "all_code", NULL, KIND_FLAG, 0, 0, ".elf: could all tables of code be read?")
+
+COLUMNS(code, CODE_COLUMNS, CODE_LIST);
+
+bool export_wants_code(const struct call *call)
+{
+	const struct value *name = &call->options[0];
+	const char *point = strrchr(call->words[0].text, '.');
+	return name->given ? strcasecmp(name->text, CODE_FORMAT) == 0
+			   : point && strcasecmp(point, CODE_ENDING) == 0;
+}
+
+enum hd_status export_code_check(struct call *call)
+{
+	return output_is_stdout(call->words[0].text) ? output_check(call, CODE_ENDING, true)
+						     : HD_OK;
+}
+
+static void answer_code(struct call *call, const char *path,
+			const struct managed_elf_counts *counts)
+{
+	static const struct schema schema = {
+		SCHEMA_COLUMNS(code_columns),
+		.lines = "Wrote {file}: {methods:*method}, {functions:*function}.\n"
+	};
+	const struct cell cells[CODE_COLUMNS] = {
+		[CODE_FILE] = cell_string(path),
+		[CODE_FORMAT_NAME] = cell_string(CODE_FORMAT),
+		[CODE_METHODS] = cell_number(counts->methods),
+		[CODE_FUNCTIONS] = cell_number(counts->functions),
+		[CODE_FRAMES] = cell_number(counts->frames),
+		[CODE_LEFT_OUT] = cell_number(counts->left_out),
+		[CODE_ALL] = cell_flag(!counts->is_partial),
+	};
+	char count[COUNT_SIZE];
+	answer_record(&call->answer, &schema, cells);
+	if (counts->left_out) {
+		answer_remark(&call->answer,
+			      "%s left out or without frames: they overlap others, or their unwind "
+			      "codes contradict themselves.\n",
+			      format_count(counts->left_out, "function", count));
+	}
+	if (counts->is_partial) {
+		answer_remark(&call->answer,
+			      "Some tables of compiled code cannot be read: functions may be "
+			      "missing.\n");
+	}
+}
+
+static bool write_part(void *arg, const char *bytes, size_t size)
+{
+	return output_file_write(arg, bytes, size);
+}
+
+enum hd_status export_code(struct call *call)
+{
+	const char *path = call->words[0].text;
+	struct managed_elf_counts counts;
+	struct output_file file;
+	if (!call->heap) {
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "a %s is made of a core or a process; a heap dump file has no code",
+			    CODE_ENDING);
+	}
+	if (output_is_stdout(path)) {
+		return managed_elf_write(call->heap->runtime, &call->job, output_write, &call->out,
+					 &counts, call->err);
+	}
+	TRY(output_file_open(&file, path, &call->job, call->err));
+	enum hd_status status = managed_elf_write(call->heap->runtime, &call->job, write_part,
+						  &file, &counts, call->err);
+	if (status != HD_OK && !file.error) {
+		output_file_abandon(&file);
+		return status;
+	}
+	TRY(output_file_commit(&file, call->err));
+	call->is_written = true;
+	job_end(&call->job);
+	answer_code(call, path, &counts);
+	return HD_OK;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by the files of this folder: the file while it is made. */
+#pragma once
+
+#include "managed_elf/sections.h"
+#include "runtime/coreclr/code/function_list.h"
+#include "util/job.h"
+
+/** A stretch of code: a section without bytes, at its true address. */
+struct code_stretch {
+	uint64_t begin, end;
+};
+
+struct making {
+	struct runtime *runtime;
+	struct job *job;
+	struct code_functions functions;
+	struct code_stretch *stretches; /**< ascending; the first is section 1 */
+	size_t stretches_count, stretches_capacity;
+	struct elf_sections sections;
+	struct managed_elf_counts counts;
+	struct hd_error *err;
+};
+
+/** How long a name may be; the end of a longer one is left out. */
+#define ELF_NAME_MAX 1000u
+
+/** Make a section of each stretch of code; functions that have no room in one are left out. */
+HD_NODISCARD enum hd_status making_stretches(struct making *making);
+/** The number of the section that @p address is in. */
+uint16_t making_section_of(const struct making *making, uint64_t address);
+
+/** Append the section .eh_frame: how the frame of each function is undone. */
+HD_NODISCARD enum hd_status making_frames(struct making *making);
+
+/** Append the sections .symtab and .strtab: the name of each function whose method is known. */
+HD_NODISCARD enum hd_status making_symbols(struct making *making);
+/**
+ * Append the name of a function as clrstack shows it: what nobody sees as escapes, not longer than ELF_NAME_MAX, and for
+ * a funclet which it is.
+ */
+void making_name(const struct making *making, const struct code_function *function,
+		 struct text *ret);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include "managed_elf/managed_elf.h"
+
+#include "arch/arch.h"
+#include "managed_elf/making.h"
+#include "runtime/runtime.h"
+#include "util/alloc.h"
+
+static void making_deinit(struct making *making)
+{
+	code_functions_deinit(&making->functions);
+	pages_free(making->stretches, making->stretches_capacity, sizeof(*making->stretches));
+	elf_sections_deinit(&making->sections);
+}
+
+static enum hd_status make(struct making *making)
+{
+	TRY(code_functions_read(making->runtime, making->job, &making->functions, making->err));
+	TRY(making_stretches(making));
+	TRY(making_frames(making));
+	TRY(making_symbols(making));
+	making->counts.functions = making->functions.rows_count;
+	making->counts.left_out += making->functions.left_out;
+	making->counts.is_partial = making->functions.is_partial;
+	return HD_OK;
+}
+
+enum hd_status managed_elf_write(struct runtime *runtime, struct job *job,
+				 managed_elf_write_fn write, void *arg,
+				 struct managed_elf_counts *ret, struct hd_error *err)
+{
+	const struct arch *arch = runtime_arch(runtime);
+	HD_CLEANUP(making)
+	struct making making = { .runtime = runtime, .job = job, .err = err };
+	if (!arch->ops->managed_rows) {
+		return fail(err, HD_ERR_UNSUPPORTED, 0,
+			    "the frames of managed code on %s cannot be described", arch->name);
+	}
+	TRY(make(&making));
+	TRY(elf_sections_write(&making.sections, arch->machine, write, arg, err));
+	*ret = making.counts;
+	return HD_OK;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/fail.h"
+
+struct job;
+struct runtime;
+
+/** The contents of the file, counted. */
+struct managed_elf_counts {
+	uint64_t methods; /**< bodies of methods that have a name, */
+	uint64_t
+		functions; /**< and all functions: also funclets, and precompiled code that nobody called */
+	uint64_t frames; /**< functions whose frames it describes */
+	uint64_t
+		left_out; /**< functions that overlap others, or whose unwind codes contradict themselves */
+	bool is_partial; /**< a part of the runtime's tables of code could not be read */
+};
+
+/** Takes the pieces of the file; false ends the writing. */
+typedef bool (*managed_elf_write_fn)(void *arg, const char *bytes, size_t size);
+
+/**
+ * Write the managed code of a target as an ELF file from which debuggers know its functions and their frames
+ * (doc/managed-elf.md).  Cost: linear in the code.
+ *
+ * @param[out] ret Untouched on failure.
+ * @retval HD_OK
+ * @retval HD_ERR_UNSUPPORTED a runtime or a processor whose code is not known
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED the job was stopped, or @p write returned false
+ */
+HD_NODISCARD enum hd_status managed_elf_write(struct runtime *runtime, struct job *job,
+					      managed_elf_write_fn write, void *arg,
+					      struct managed_elf_counts *ret, struct hd_error *err);
