@@ -20,10 +20,11 @@ nullref-try marshal segv abort sleep spin failfast oom catch-abort catch-throw f
 filter-abort filter-failfast nested overflow'
 # The ways to hang of corefiles/apps/hang; those that programs for .NET 10 on .NET 11, and .NET 9 and 8 have a core of, too.
 hangs='orders async tasks deadlock2 deadlock5 lock writers initializer join waits starved timers healthy1 healthy2 healthy3
-healthy4 healthy5 healthy6 healthy7 healthy8 mixed several readers handles contexts gates finalizer collection lost stages answers callbacks'
+healthy4 healthy5 healthy6 healthy7 healthy8 mixed several readers handles contexts gates finalizer collection lost stages answers callbacks
+libraries healthy9'
 on11_hangs='orders async tasks deadlock2 mixed contexts'
 old_hangs='async tasks deadlock2 waits starved timers initializer mixed several readers handles contexts gates healthy6 healthy7 healthy8
-lost stages answers callbacks'
+lost stages answers callbacks libraries healthy9'
 # The ways to leak or waste of corefiles/apps/leaks, and its healthy programs; those that .NET 9 and 8 have a core of, too.
 leaks='sessions indexes audit chain weak tasks events linked timers plugin container cache finalizer baskets currencies
 buffers undo failures prices formulas datasets interned outbox tracked pool callbacks pollers scripts throttle viewmodels slices

@@ -20,7 +20,7 @@ from session import Json, ask, check_cores, truth_of
 
 STARVED = ("starved", "orders")
 HARMLESS = (
-    *(f"healthy{number}" for number in range(1, 9)),
+    *(f"healthy{number}" for number in range(1, 10)),
     *("async", "tasks", "timers"),
 )
 
@@ -148,8 +148,10 @@ def verdicts(truth: Json, answer: Json) -> Iterator[str]:
     objects = sorted([v["object"], v["count"]] for v in answer["verdicts"] if "object" in v)
     if objects != sorted(truth.get("objects", [])):
         yield f"many wait for {objects}, the program says {truth.get('objects')}"
-    if any(v["certain"] for v in answer["verdicts"] if v["verdict"] == "one-object"):
-        yield "that nobody releases an object is never certain"
+    # It is certain that nobody releases an object only where the object itself says it.
+    proven = sorted(v["object"] for v in answer["verdicts"] if "object" in v and v["certain"])
+    if proven != sorted(truth.get("proven", [])):
+        yield f"{proven} are certain, the program says {truth.get('proven')}"
     certain = [v["certain"] for v in answer["verdicts"] if v["verdict"] == "deadlock"]
     if certain.count(False) != len(truth.get("possible", [])):
         yield f"{certain.count(False)} deadlocks are only probable, not {truth.get('possible')}"

@@ -5,21 +5,48 @@
 #pragma once
 
 /** As FRAMEWORK_TYPES(). */
-#define LIBRARY_TYPES(X)                                                                          \
-	X(RATE_LIMITER, "System.Threading.RateLimiting.RateLimiter", RATE_LIMITING, 8, 0)         \
-	X(CONCURRENCY_LIMITER, "System.Threading.RateLimiting.ConcurrencyLimiter", RATE_LIMITING, \
-	  8, 0)                                                                                   \
-	X(CONCURRENCY_LEASE, "System.Threading.RateLimiting.ConcurrencyLimiter+ConcurrencyLease", \
-	  RATE_LIMITING, 8, 0)                                                                    \
-	X(SEND_SOURCE, "System.Threading.Tasks.Dataflow.DataflowBlock+SendAsyncSource`1",         \
-	  DATAFLOW, 8, 0)
+#define LIBRARY_TYPES(X)                                                                           \
+	X(RATE_LIMITER, "System.Threading.RateLimiting.RateLimiter", RATE_LIMITING, 8, 0)          \
+	X(CONCURRENCY_LIMITER, "System.Threading.RateLimiting.ConcurrencyLimiter", RATE_LIMITING,  \
+	  8, 0)                                                                                    \
+	X(CONCURRENCY_LEASE, "System.Threading.RateLimiting.ConcurrencyLimiter+ConcurrencyLease",  \
+	  RATE_LIMITING, 8, 0)                                                                     \
+	X(SEND_SOURCE, "System.Threading.Tasks.Dataflow.DataflowBlock+SendAsyncSource`1",          \
+	  DATAFLOW, 8, 0)                                                                          \
+	X(FILTERED_LINK, "System.Threading.Tasks.Dataflow.DataflowBlock+FilteredLinkPropagator`1", \
+	  DATAFLOW, 8, 0)                                                                          \
+	X(TRANSFORM_BLOCK, "System.Threading.Tasks.Dataflow.TransformBlock`2", DATAFLOW, 8, 0)     \
+	X(ACTION_BLOCK, "System.Threading.Tasks.Dataflow.ActionBlock`1", DATAFLOW, 8, 0)           \
+	X(BUFFER_BLOCK, "System.Threading.Tasks.Dataflow.BufferBlock`1", DATAFLOW, 8, 0)           \
+	X(BLOCK_BOUNDS, "System.Threading.Tasks.Dataflow.Internal.BoundingStateWithPostponed`1",   \
+	  DATAFLOW, 8, 0)                                                                          \
+	X(BLOCK_SOURCE, "System.Threading.Tasks.Dataflow.Internal.SourceCore`1", DATAFLOW, 8, 0)   \
+	X(BLOCK_LINK,                                                                              \
+	  "System.Threading.Tasks.Dataflow.Internal.TargetRegistry`1+LinkedTargetInfo", DATAFLOW,  \
+	  8, 0)
 
 /** As FRAMEWORK_FIELDS(). */
-#define LIBRARY_FIELDS(X)                                                                    \
-	X(LIMITER_FREE, CONCURRENCY_LIMITER, "_permitCount", 8, 0)                           \
-	X(LIMITER_LIMIT, CONCURRENCY_LIMITER, "_options.<PermitLimit>k__BackingField", 8, 0) \
-	X(LIMITER_DISPOSED, CONCURRENCY_LIMITER, "_disposed", 8, 0)                          \
-	X(LEASE_LIMITER, CONCURRENCY_LEASE, "_limiter", 8, 0)                                \
-	X(LEASE_COUNT, CONCURRENCY_LEASE, "_count", 8, 0)                                    \
-	X(LEASE_DISPOSED, CONCURRENCY_LEASE, "_disposed", 8, 0)                              \
-	X(SEND_TARGET, SEND_SOURCE, "_target", 8, 0)
+#define LIBRARY_FIELDS(X)                                                                        \
+	X(LIMITER_FREE, CONCURRENCY_LIMITER, "_permitCount", 8, 0)                               \
+	X(LIMITER_LIMIT, CONCURRENCY_LIMITER, "_options.<PermitLimit>k__BackingField", 8, 0)     \
+	X(LIMITER_DISPOSED, CONCURRENCY_LIMITER, "_disposed", 8, 0)                              \
+	X(LEASE_LIMITER, CONCURRENCY_LEASE, "_limiter", 8, 0)                                    \
+	X(LEASE_COUNT, CONCURRENCY_LEASE, "_count", 8, 0)                                        \
+	X(LEASE_DISPOSED, CONCURRENCY_LEASE, "_disposed", 8, 0)                                  \
+	X(SEND_TARGET, SEND_SOURCE, "_target", 8, 0)                                             \
+	X(FILTERED_TARGET, FILTERED_LINK, "_target", 8, 0)                                       \
+	X(TRANSFORM_BOUNDS, TRANSFORM_BLOCK, "_target._boundingState", 8, 0)                     \
+	X(ACTION_BOUNDS, ACTION_BLOCK, "_defaultTarget._boundingState", 8, 0)                    \
+	X(BUFFER_BOUNDS, BUFFER_BLOCK, "_boundingState", 8, 0)                                   \
+	X(BOUNDS_CAPACITY, BLOCK_BOUNDS, "BoundedCapacity", 8, 0)                                \
+	X(BOUNDS_COUNT, BLOCK_BOUNDS, "CurrentCount", 8, 0)                                      \
+	X(BOUNDS_POSTPONED, BLOCK_BOUNDS, "PostponedMessages._mapKeyToIndex._count", 8, 0)       \
+	X(BOUNDS_POSTPONED_FREE, BLOCK_BOUNDS, "PostponedMessages._mapKeyToIndex._freeCount", 8, \
+	  0)                                                                                     \
+	X(BLOCK_OUTPUT, TRANSFORM_BLOCK, "_source", 8, 0)                                        \
+	X(OUTPUT_OFFERS, BLOCK_SOURCE, "_enableOffering", 8, 0)                                  \
+	X(OUTPUT_TASK, BLOCK_SOURCE, "_taskForOutputProcessing", 8, 0)                           \
+	X(OUTPUT_RESERVED, BLOCK_SOURCE, "_nextMessageReservedFor", 8, 0)                        \
+	X(OUTPUT_LINKS, BLOCK_SOURCE, "_targetRegistry._firstTarget", 8, 0)                      \
+	X(LINK_TARGET, BLOCK_LINK, "Target", 8, 0)                                               \
+	X(LINK_NEXT, BLOCK_LINK, "Next", 8, 0)

@@ -4,9 +4,8 @@
 #include "analysis/async/async_graph.h"
 #include "gc/finalizer.h"
 #include "hangs/wait_ended.h"
-#include "hangs/wait_limiters.h"
+#include "hangs/wait_judge.h"
 #include "hangs/wait_parts.h"
-#include "hangs/wait_pools.h"
 #include "hangs/wait_process.h"
 #include "runtime/thread_state.h"
 #include "targets/target.h"
@@ -271,11 +270,7 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 				      struct job *job, struct hd_error *err)
 {
 	struct wait_things things;
-	TRY(wait_things_find(verdicts->waits, ends, job, &things, err));
-	TRY(wait_limiters_find(verdicts->waits, job, &things, err));
-	TRY(wait_releasers_find(verdicts->waits, ends, job, &things, err));
-	TRY(wait_things_find_holders(verdicts->waits, job, &things, err));
-	TRY(wait_pools_find(verdicts->waits, job, &things, err));
+	TRY(wait_things_judge(verdicts->waits, ends, job, &things, err));
 	for (size_t i = 0; i < things.rows_count; i++) {
 		const struct wait_thing *thing = &things.rows[i];
 		const struct verdict verdict = { .kind = VERDICT_ONE_OBJECT,
@@ -284,7 +279,8 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 						 .count = count_of_thing(thing) };
 		const struct wait_thing *most = &verdicts->undecided;
 		/* Who could write to the channel of a pool has nothing to write. */
-		bool may_change = thing->may_change && !thing->pool_items && !thing->lost;
+		bool may_change =
+			thing->may_change && !thing->pool_items && !wait_thing_is_sure(thing);
 		if (!may_change && !thing->is_behind)
 			TRY(add_verdict(verdicts, &verdict, err));
 		if (may_change && verdict.count > most->threads + most->methods)

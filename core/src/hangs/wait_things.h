@@ -16,6 +16,13 @@ enum thing_kind {
 	THING_DELAY, /**< Task.Delay without a limit */
 };
 
+/** The items of a block of a dataflow go on, or not. */
+enum block_end {
+	BLOCK_GOES_ON,     /**< somebody takes them, or that is not known */
+	BLOCK_REFUSED,     /**< no link takes the next one: all have filters */
+	BLOCK_HAS_NO_LINK, /**< only who asks for it takes the next one */
+};
+
 struct job;
 
 struct wait_thing {
@@ -39,6 +46,9 @@ struct wait_thing {
 	uint64_t pool_items;
 	uint64_t
 		lost; /**< wait_limiters_find(): so many permits nobody has who could give them back */
+	uint64_t
+		block; /**< AWAIT_SEND, wait_blocks_find(): the block whose items do not go on; 0: not known */
+	uint8_t block_end; /**< enum block_end, of that one */
 	/* wait_releasers_find(), of AWAIT_WRITE: */
 	uint32_t
 		queues_behind; /**< so many others are full, too, as who reads them waits for this one in the end */
@@ -50,7 +60,13 @@ struct wait_thing {
 /** Does its own state prove that nobody gives it?  Else it is probable only. */
 static inline bool wait_thing_is_sure(const struct wait_thing *thing)
 {
-	return thing->lost && !thing->pool_items;
+	return (thing->lost && !thing->pool_items) || thing->block_end == BLOCK_REFUSED;
+}
+
+/** The object that lets them wait: of full blocks of a dataflow the last one, else the thing itself. */
+static inline uint64_t wait_thing_cause(const struct wait_thing *thing)
+{
+	return thing->block ? thing->block : thing->address;
 }
 
 /** Ascending by address. */
@@ -68,7 +84,7 @@ struct wait_things {
  * of the program counts always.
  *
  * One node is also enough for a RateLimiter, and for a block of a dataflow; of these may_change is set, as only their own
- * state can tell that nobody gives what the node waits for (wait_limiters.h).
+ * state can tell that nobody gives what the node waits for (wait_limiters.h, wait_blocks.h).
  *
  * In a quiet program, one node is enough if WAIT_THING_MIN calls or items in queues wait for it in turn, or the start of
  * a host does; then a Task.Delay without a limit counts, too.

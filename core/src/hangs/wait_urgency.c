@@ -90,6 +90,8 @@ static enum wait_urgency urgency_of_method(const struct waits *waits,
 	case AWAIT_SOURCE_OF_VALUE:
 	case AWAIT_SEMAPHORE:
 	case AWAIT_WRITE:
+	case AWAIT_SEND:
+	case AWAIT_LIMITER:
 		return urgency_of_source(waits, method);
 	case AWAIT_TASK:
 	case AWAIT_UNWRAP:

@@ -45,6 +45,8 @@ namespace Hang
                 case "answers": Answers.Begin(); break;
                 case "callbacks": Callbacks.Begin(); break;
                 case "healthy8": Stages.Slow(); break;
+                case "libraries": Libraries.Begin(); break;
+                case "healthy9": Libraries.Busy(); break;
                 case "finalizer": RuntimeWaits.Finalizer(); break;
                 case "collection": RuntimeWaits.Collection(); break;
                 default:

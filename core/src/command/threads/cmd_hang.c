@@ -85,7 +85,7 @@ static void append_next(struct text *text, const struct verdict *verdict)
 	};
 	text_puts(text, names[verdict->kind]);
 	if (verdict->kind == VERDICT_ONE_OBJECT)
-		text_printf(text, "%" PRIx64, verdict->thing.address);
+		text_printf(text, "%" PRIx64, wait_thing_cause(&verdict->thing));
 }
 
 /* One sentence of evidence, which ends here; @p text is used again. */
@@ -294,6 +294,14 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 	write_holders(call, verdicts->waits, &verdict->thing, text);
 	write_stages(call, &verdict->thing, text);
 	write_demand(call, &verdict->thing, text);
+	if (verdict->thing.block_end == BLOCK_REFUSED) {
+		text_puts(
+			text,
+			"all links of that block have filters, and there is room behind each: link "
+			"it to where other items go, too (DataflowBlock.NullTarget)");
+		write_evidence(call, text, NULL);
+		return;
+	}
 	if (verdict->thing.lost) {
 		text_puts(text,
 			  "a lease that was not disposed of is lost with its permits: use it with "
@@ -386,7 +394,7 @@ static void write_verdict(struct call *call, struct verdicts *verdicts,
 		[VERDICT_NEXT] = cell_text(next.bytes, next.size),
 	};
 	if (verdict->kind == VERDICT_ONE_OBJECT)
-		cells[VERDICT_OBJECT] = cell_number(verdict->thing.address);
+		cells[VERDICT_OBJECT] = cell_number(wait_thing_cause(&verdict->thing));
 	if (verdict->kind == VERDICT_STARVED)
 		cells[VERDICT_QUEUED] = cell_number(verdict->queued);
 	answer_row_begin(&call->answer, cells);
@@ -547,11 +555,11 @@ COMMAND(hang, .has_rows = true, .summary = "say why the process hangs: one page,
 		"threads and async methods that wait for one semaphore, channel, BlockingCollection or\n"
 		"TaskCompletionSource of which nothing tells who will release it, a Barrier or a\n"
 		"CountdownEvent to which nobody comes, a ConcurrencyLimiter whose permits are lost, a\n"
-		"call of which the same is true and which many others or a host's start need, requests\n"
-		"that all wait at one place, a process whose output nobody reads, a finalizer that\n"
-		"blocks, a garbage collection that waits for a thread which does not stop. In\n"
-		"parentheses is the command that shows more. A semaphore stores no owner, so what is\n"
-		"said about one is only probable.\n"
+		"block of a dataflow whose item no link takes, a call of which the same is true and\n"
+		"which many others or a host's start need, requests that all wait at one place, a\n"
+		"process whose output nobody reads, a finalizer that blocks, a garbage collection that\n"
+		"waits for a thread which does not stop. In parentheses is the command that shows more.\n"
+		"A semaphore stores no owner, so what is said about one is only probable.\n"
 		"Without a verdict it says who waits, in groups: those first that only the program can\n"
 		"release, and of these the largest. That no cause was found does not mean that nothing\n"
 		"hangs.\n"

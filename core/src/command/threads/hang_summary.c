@@ -58,6 +58,18 @@ static void append_limiter(struct text *text, const struct wait_thing *thing)
 	}
 }
 
+/* "for room in the block 7f..., whose next item no link takes" */
+static void append_block(struct text *text, const struct wait_thing *thing)
+{
+	text_printf(text, "for room in the block %" PRIx64, wait_thing_cause(thing));
+	if (thing->block_end == BLOCK_REFUSED) {
+		text_puts(text, ", whose next item no link takes");
+	} else {
+		text_puts(text, thing->may_change ? ", from which somebody may still take"
+						  : ", from which probably nobody takes");
+	}
+}
+
 void append_thing(struct text *text, const struct wait_thing *thing)
 {
 	bool may_change = thing->may_change;
@@ -83,9 +95,7 @@ void append_thing(struct text *text, const struct wait_thing *thing)
 		append_limiter(text, thing);
 		break;
 	case AWAIT_SEND:
-		text_printf(text,
-			    "for room in the block %" PRIx64 ", from which somebody may still take",
-			    thing->address);
+		append_block(text, thing);
 		break;
 	case AWAIT_WRITE:
 		append_room(text, thing);

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* Full blocks of a dataflow, and the links of their items. */
+#include "analysis/async/async_graph.h"
+#include "hangs/wait_blocks.h"
+#include "support/assert_more.h"
+#include "support/fake_tasks.h"
+#include "support/suite.h"
+
+#define CAPACITY 4u
+#define SENDERS  2u
+/* Offsets of the fields in objects. */
+#define BLOCK_INPUT      8u
+#define BLOCK_OUTPUT     16u
+#define INPUT_BOUNDS     8u
+#define BOUNDS_POSTPONED 8u
+#define BOUNDS_CAPACITY  24u
+#define BOUNDS_COUNT     28u
+#define MAP_INDEX        8u
+#define INDEX_COUNT      24u
+#define INDEX_FREE       28u
+#define OUTPUT_TASK      8u
+#define OUTPUT_RESERVED  16u
+#define OUTPUT_TARGETS   24u
+#define OUTPUT_OFFERS    32u
+#define TARGETS_FIRST    8u
+#define LINK_TARGET      8u
+#define LINK_NEXT        16u
+#define SEND_TASK        8u
+#define SEND_TARGET      16u
+
+static struct fake_tasks tasks;
+static uint64_t feed_type, block_type, input_type, bounds_type, map_type, index_type, output_type,
+	registry_type, link_type, filter_type, send_type;
+
+/* A class with @p references fields that are references, and then numbers. */
+static uint64_t make_class(const char *space, const char *name, const struct fake_field *fields,
+			   uint64_t references)
+{
+	uint64_t base_size = 16 + 8 * references + 8;
+	const struct gc_series series = { .size = (int64_t)(8 * references) - (int64_t)base_size,
+					  .offset = 8 };
+	return fake_class(tasks.types,
+			  &(struct fake_class){ .space = space,
+						.name = name,
+						.fields = fields,
+						.type = { .base_size = (uint32_t)base_size,
+							  .series = &series,
+							  .series_count = 1 } });
+}
+
+#define REFERENCE(field_name, at)                                          \
+	{                                                                  \
+		.name = field_name, .element = ELEMENT_CLASS, .offset = at \
+	}
+#define NUMBER(field_name, at)                                          \
+	{                                                               \
+		.name = field_name, .element = ELEMENT_I4, .offset = at \
+	}
+#define END                  \
+	{                    \
+		.name = NULL \
+	}
+
+static void make_types(void)
+{
+	static const char flow[] = "System.Threading.Tasks.Dataflow",
+			  inner[] = "System.Threading.Tasks.Dataflow.Internal";
+	const struct fake_field block[] = { REFERENCE("_target", 0), REFERENCE("_source", 8), END };
+	const struct fake_field input[] = { REFERENCE("_boundingState", 0), END };
+	const struct fake_field bounds[] = { REFERENCE("PostponedMessages", 0),
+					     NUMBER("BoundedCapacity", 16),
+					     NUMBER("CurrentCount", 20), END };
+	const struct fake_field map[] = { REFERENCE("_mapKeyToIndex", 0), END };
+	const struct fake_field index[] = { NUMBER("_count", 16), NUMBER("_freeCount", 20), END };
+	const struct fake_field output[] = { REFERENCE("_taskForOutputProcessing", 0),
+					     REFERENCE("_nextMessageReservedFor", 8),
+					     REFERENCE("_targetRegistry", 16),
+					     NUMBER("_enableOffering", 24), END };
+	const struct fake_field registry[] = { REFERENCE("_firstTarget", 0), END };
+	const struct fake_field link[] = { REFERENCE("Target", 0), REFERENCE("Next", 8), END };
+	const struct fake_field filter[] = { REFERENCE("_target", 0), END };
+	const struct fake_field send[] = { REFERENCE("_task", 0), REFERENCE("_target", 8), END };
+	block_type = make_class(flow, "TransformBlock<System.Int32, System.Int32>", block, 2);
+	input_type = make_class(inner, "TargetCore<System.Int32>", input, 2);
+	bounds_type = make_class(inner, "BoundingStateWithPostponed<System.Int32>", bounds, 2);
+	map_type = make_class(inner, "QueuedMap<System.Object, System.Int32>", map, 2);
+	index_type = make_class("System.Collections.Generic",
+				"Dictionary<System.Object, System.Int32>", index, 2);
+	output_type = make_class(inner, "SourceCore<System.Int32>", output, 3);
+	registry_type = make_class(inner, "TargetRegistry<System.Int32>", registry, 2);
+	link_type = make_class(inner, "TargetRegistry<System.Int32>+LinkedTargetInfo", link, 2);
+	filter_type =
+		make_class(flow, "DataflowBlock+FilteredLinkPropagator<System.Int32>", filter, 2);
+	send_type = make_class(flow, "DataflowBlock+SendAsyncSource<System.Int32>", send, 2);
+}
+
+static void refer(uint64_t object, uint64_t offset, uint64_t to)
+{
+	fake_poke_u64(&tasks.fake->memory, object + offset, to);
+}
+
+static uint64_t follow(uint64_t object, uint64_t offset)
+{
+	uint64_t to = 0;
+	CU_ASSERT_FATAL(memory_u64(&tasks.fake->memory.memory, object + offset, &to));
+	return to;
+}
+
+/* A block with so many items, whose output was offered to all its links. */
+static uint64_t make_block(uint32_t count)
+{
+	uint64_t block = fake_object(tasks.fake, block_type, 0);
+	uint64_t input = fake_object(tasks.fake, input_type, 0);
+	uint64_t bounds = fake_object(tasks.fake, bounds_type, 0);
+	uint64_t map = fake_object(tasks.fake, map_type, 0);
+	uint64_t output = fake_object(tasks.fake, output_type, 0);
+	refer(block, BLOCK_INPUT, input);
+	refer(block, BLOCK_OUTPUT, output);
+	refer(input, INPUT_BOUNDS, bounds);
+	refer(bounds, BOUNDS_POSTPONED, map);
+	refer(map, MAP_INDEX, fake_object(tasks.fake, index_type, 0));
+	fake_poke_u32(&tasks.fake->memory, bounds + BOUNDS_CAPACITY, CAPACITY);
+	fake_poke_u32(&tasks.fake->memory, bounds + BOUNDS_COUNT, count);
+	refer(output, OUTPUT_TARGETS, fake_object(tasks.fake, registry_type, 0));
+	return block;
+}
+
+/* One more link of a block, in front of the others. */
+static void link_to(uint64_t block, uint64_t target, bool has_filter)
+{
+	uint64_t registry = follow(follow(block, BLOCK_OUTPUT), OUTPUT_TARGETS);
+	uint64_t link = fake_object(tasks.fake, link_type, 0);
+	refer(link, LINK_TARGET, has_filter ? fake_one(&tasks, filter_type, target) : target);
+	refer(link, LINK_NEXT, follow(registry, TARGETS_FIRST));
+	refer(registry, TARGETS_FIRST, link);
+}
+
+static void send_to(uint64_t block)
+{
+	for (unsigned int i = 0; i < SENDERS; i++) {
+		uint64_t task = fake_task(&tasks, tasks.task_type);
+		uint64_t source = fake_object(tasks.fake, send_type, 0);
+		refer(source, SEND_TASK, task);
+		refer(source, SEND_TARGET, block);
+		(void)fake_box(&tasks, feed_type, 0, task);
+	}
+}
+
+static void set_up(void)
+{
+	tasks = fake_tasks_create();
+	feed_type =
+		fake_box_type(&tasks, "Shop+<Feed>d__1", "B+AsyncStateMachineBox<Shop+<Feed>d__1>");
+	make_types();
+}
+
+static void tear_down(void)
+{
+	fake_tasks_destroy(&tasks);
+}
+
+static struct wait_things find_things(void)
+{
+	struct waits *waits;
+	struct wait_things things;
+	uint32_t ends[32];
+	fake_types_attach(tasks.types);
+	ASSERT_UINT_FATAL(waits_create(fake_heap(tasks.fake), NULL, &waits, NULL), HD_OK);
+	CU_ASSERT_FATAL(wait_nodes(waits) <= 32);
+	wait_ends(waits, ends);
+	ASSERT_UINT(wait_things_find(waits, ends, NULL, &things, NULL), HD_OK);
+	wait_blocks_find(waits, &things);
+	waits_destroy(waits);
+	return things;
+}
+
+/* Calls wait to send to @p first, and what becomes of the items of @p last is known; 0: not. */
+static void check_block(uint64_t first, uint64_t last, enum block_end end)
+{
+	struct wait_things things = find_things();
+	ASSERT_UINT_FATAL(things.rows_count, 1);
+	ASSERT_UINT(things.rows[0].kind, AWAIT_SEND);
+	ASSERT_UINT(things.rows[0].address, first);
+	ASSERT_UINT(things.rows[0].methods, SENDERS);
+	ASSERT_UINT(things.rows[0].block, last);
+	ASSERT_UINT(things.rows[0].block_end, end);
+	CU_ASSERT_EQUAL(things.rows[0].may_change, end != BLOCK_HAS_NO_LINK || first != last);
+	CU_ASSERT_EQUAL(wait_thing_is_sure(&things.rows[0]), end == BLOCK_REFUSED);
+}
+
+/* A full block with a filter in front of one that has room, and those who send to it. */
+static uint64_t make_refused(void)
+{
+	uint64_t block = make_block(CAPACITY);
+	link_to(block, make_block(0), true);
+	send_to(block);
+	return block;
+}
+
+TEST(an_item_that_all_filters_refuse_stays)
+{
+	uint64_t block = make_refused();
+	link_to(block, make_block(CAPACITY - 1), true);
+	check_block(block, block, BLOCK_REFUSED);
+}
+
+TEST(a_link_without_a_filter_takes_the_item)
+{
+	uint64_t block = make_refused();
+	link_to(block, make_block(0), false);
+	check_block(block, 0, BLOCK_GOES_ON);
+}
+
+/* The healthy one: a slow stage, which has work. */
+TEST(a_full_target_takes_the_item_later)
+{
+	uint64_t block = make_block(CAPACITY), slow = make_block(CAPACITY);
+	link_to(block, slow, true);
+	send_to(block);
+	refer(slow, BLOCK_OUTPUT, 0);
+	check_block(block, 0, BLOCK_GOES_ON);
+}
+
+TEST(a_target_that_has_postponed_something_may_take_it)
+{
+	uint64_t block = make_block(CAPACITY), target = make_block(0);
+	uint64_t bounds = follow(follow(target, BLOCK_INPUT), INPUT_BOUNDS);
+	uint64_t index = follow(follow(bounds, BOUNDS_POSTPONED), MAP_INDEX);
+	fake_poke_u32(&tasks.fake->memory, index + INDEX_COUNT, 1);
+	link_to(block, target, true);
+	send_to(block);
+	check_block(block, 0, BLOCK_GOES_ON);
+}
+
+TEST(what_was_postponed_once_does_not_count)
+{
+	uint64_t block = make_block(CAPACITY), target = make_block(0);
+	uint64_t bounds = follow(follow(target, BLOCK_INPUT), INPUT_BOUNDS);
+	uint64_t index = follow(follow(bounds, BOUNDS_POSTPONED), MAP_INDEX);
+	fake_poke_u32(&tasks.fake->memory, index + INDEX_COUNT, 2);
+	fake_poke_u32(&tasks.fake->memory, index + INDEX_FREE, 2);
+	link_to(block, target, true);
+	send_to(block);
+	check_block(block, block, BLOCK_REFUSED);
+}
+
+TEST(an_output_that_still_offers_goes_on)
+{
+	uint64_t block = make_refused();
+	fake_poke_u32(&tasks.fake->memory, follow(block, BLOCK_OUTPUT) + OUTPUT_OFFERS, 1);
+	check_block(block, 0, BLOCK_GOES_ON);
+}
+
+TEST(a_task_that_offers_goes_on)
+{
+	uint64_t block = make_refused();
+	refer(follow(block, BLOCK_OUTPUT), OUTPUT_TASK, fake_task(&tasks, tasks.task_type));
+	check_block(block, 0, BLOCK_GOES_ON);
+}
+
+TEST(a_reserved_item_is_taken)
+{
+	uint64_t block = make_refused();
+	refer(follow(block, BLOCK_OUTPUT), OUTPUT_RESERVED, block);
+	check_block(block, 0, BLOCK_GOES_ON);
+}
+
+TEST(a_block_with_room_wakes_its_senders)
+{
+	uint64_t block = make_refused();
+	uint64_t bounds = follow(follow(block, BLOCK_INPUT), INPUT_BOUNDS);
+	fake_poke_u32(&tasks.fake->memory, bounds + BOUNDS_COUNT, CAPACITY - 1);
+	check_block(block, 0, BLOCK_GOES_ON);
+}
+
+TEST(full_blocks_are_followed_to_the_last_one)
+{
+	uint64_t first = make_block(CAPACITY), last = make_block(CAPACITY);
+	link_to(last, make_block(0), true);
+	link_to(first, last, false);
+	send_to(first);
+	check_block(first, last, BLOCK_REFUSED);
+}
+
+TEST(two_full_targets_are_not_followed)
+{
+	uint64_t block = make_refused();
+	link_to(block, make_block(CAPACITY), false);
+	link_to(block, make_block(CAPACITY), false);
+	check_block(block, 0, BLOCK_GOES_ON);
+}
+
+TEST(who_asks_a_block_without_a_link_is_looked_for)
+{
+	uint64_t block = make_block(CAPACITY);
+	send_to(block);
+	check_block(block, block, BLOCK_HAS_NO_LINK);
+}
+
+TEST(a_ring_has_no_last_block)
+{
+	uint64_t first = make_block(CAPACITY), second = make_block(CAPACITY);
+	link_to(first, second, false);
+	link_to(second, first, false);
+	send_to(first);
+	check_block(first, 0, BLOCK_GOES_ON);
+}
+
+TEST(a_list_of_links_without_an_end_is_not_followed_for_ever)
+{
+	uint64_t block = make_refused();
+	uint64_t link = follow(follow(follow(block, BLOCK_OUTPUT), OUTPUT_TARGETS), TARGETS_FIRST);
+	refer(link, LINK_NEXT, link);
+	check_block(block, 0, BLOCK_GOES_ON);
+}
+
+TEST(a_block_is_told_once)
+{
+	uint64_t last = make_refused(), first = make_block(CAPACITY);
+	link_to(first, last, false);
+	send_to(first);
+	struct wait_things things = find_things();
+	ASSERT_UINT_FATAL(things.rows_count, 2);
+	ASSERT_UINT(things.rows[0].block, last);
+	ASSERT_UINT(things.rows[1].block, last);
+	CU_ASSERT(!things.rows[0].is_behind);
+	CU_ASSERT(things.rows[1].is_behind);
+}
+
+SUITE(.name = "wait_blocks", .set_up = set_up, .tear_down = tear_down)
