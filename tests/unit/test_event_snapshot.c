@@ -224,6 +224,31 @@ TEST(no_event_of_the_collection_may_be_missing)
 	}
 }
 
+TEST(a_reference_to_nothing_is_no_missing_event)
+{
+	struct hd_snapshot *snapshot = snapshot_with(0);
+	for (size_t i = 0; i < events.count; i++) {
+		struct hd_snapshot_event event = events.rows[i];
+		HD_FREE uint8_t *payload = mem_alloc(event.size + 1, 1);
+		REQUIRE(payload);
+		if (event.size)
+			memcpy(payload, event.payload, event.size);
+		/* The target of the first reference. */
+		if (event.id == BULK_EDGES && event.size > 18)
+			memset(payload + 10, 0x11, 8);
+		event.payload = payload;
+		ASSERT_UINT(hd_snapshot_event(snapshot, &event, NULL), HD_OK);
+	}
+	struct hd_snapshot_state state = finished(snapshot);
+	const struct hd_graph *graph = hd_session_graph(hd_snapshot_session(snapshot));
+	REQUIRE(graph);
+	ASSERT_UINT(graph->findings.count, 1);
+	ASSERT_UINT(graph->findings.rows[0].kind, FINDING_UNRESOLVED_REFERENCE);
+	ASSERT_UINT(state.objects, 1112);
+	ASSERT_UINT(state.is_complete, 1);
+	hd_snapshot_destroy(snapshot);
+}
+
 TEST(events_outside_of_their_collection_are_told)
 {
 	for (unsigned int late = 0; late < 2; late++) {

@@ -194,6 +194,22 @@ void hd_snapshot_lost(struct hd_snapshot *snapshot, uint64_t count)
 	(void)pthread_mutex_unlock(&snapshot->lock);
 }
 
+/*
+ * Is nothing missing of what the runtime has sent?  A root or a reference that leads to no object is damage
+ * of the heap itself: no event is missing for that.
+ */
+static bool has_all_events(const struct hd_session *session)
+{
+	struct met_loss met[FINDING_KINDS];
+	const size_t count = session_losses(session, met);
+	for (size_t i = 0; i < count; i++) {
+		if (met[i].kind != FINDING_UNRESOLVED_REFERENCE &&
+		    met[i].kind != FINDING_UNRESOLVED_ROOT)
+			return false;
+	}
+	return true;
+}
+
 int hd_snapshot_state(struct hd_snapshot *snapshot, struct hd_snapshot_state *ret)
 {
 	if (!snapshot)
@@ -213,8 +229,7 @@ int hd_snapshot_state(struct hd_snapshot *snapshot, struct hd_snapshot_state *re
 	(void)pthread_mutex_unlock(&snapshot->lock);
 	const struct hd_graph *graph = snapshot->session->graph;
 	if (graph) {
-		struct met_loss met[FINDING_KINDS];
-		state.is_complete = !session_losses(snapshot->session, met);
+		state.is_complete = has_all_events(snapshot->session);
 		state.objects = graph->object_count;
 		state.references = hd_graph_reference_count(graph);
 		state.roots = graph->root_count;
