@@ -386,6 +386,13 @@ class OfACore(unittest.TestCase):
         _, again = export(LEAK, "again.gcdump")
         self.assertEqual(again.read_bytes() == self.path.read_bytes(), True)
 
+    def test_a_text_log_is_called_after_the_program(self) -> None:
+        """The executable is dotnet."""
+        there = FOLDER / "header.heap"
+        run(LEAK, "export", str(there))
+        with open(there, encoding="utf-8") as log:
+            self.assertEqual(log.readline(), "a 2 leak 0\n")
+
     def test_the_time_is_that_of_the_core(self) -> None:
         """In .NET's ticks, local time."""
         path, there = FOLDER / "timed.core.zst", FOLDER / "timed.gcdump"

@@ -9,8 +9,14 @@
 #define RUNTIME "Microsoft-Windows-DotNETRuntime"
 #define RUNDOWN "Microsoft-Windows-DotNETRuntimeRundown"
 
+#define PIPE "Microsoft-DotNETCore-EventPipe"
+
+/* The metadata id of event 1 of the provider PIPE. */
+#define PROCESS 900u
+
 /* Events that are defined: metadata id = event id, of the rundown provider 1000 + event id. */
-static const uint16_t defined[] = { 1, 2, 15, 16, 17, 18, 19, 23, 36, 37, 38, 146, 152, 154, 10 };
+static const uint16_t defined[] = { 1,  2,  15, 16, 17,  18,  19,  23,
+				    36, 37, 38, 10, 146, 152, 154, PROCESS };
 
 void maker_put(struct maker_bytes *bytes, const void *from, size_t size)
 {
@@ -111,12 +117,17 @@ static void put_trace(struct nettrace_maker *maker)
 	free(block.bytes);
 }
 
+static const char *provider_of(uint32_t event, bool is_rundown)
+{
+	return event == PROCESS ? PIPE : is_rundown ? RUNDOWN : RUNTIME;
+}
+
 static void put_metadata4(struct nettrace_maker *maker, uint32_t event, bool is_rundown)
 {
 	struct maker_bytes payload = { 0 };
 	maker_put_le(&payload, event + (is_rundown ? 1000 : 0), 4);
-	maker_put_utf16(&payload, is_rundown ? RUNDOWN : RUNTIME);
-	maker_put_le(&payload, event, 4);
+	maker_put_utf16(&payload, provider_of(event, is_rundown));
+	maker_put_le(&payload, event == PROCESS ? 1 : event, 4);
 	maker_put_utf16(&payload, "");
 	maker_put_le(&payload, 1, 8);
 	maker_put_le(&payload, 0, 4);
@@ -133,8 +144,8 @@ static void put_metadata6(struct nettrace_maker *maker, uint32_t event, bool is_
 {
 	struct maker_bytes row = { 0 };
 	put_var(&row, event + (is_rundown ? 1000 : 0));
-	put_string6(&row, is_rundown ? RUNDOWN : RUNTIME);
-	put_var(&row, event);
+	put_string6(&row, provider_of(event, is_rundown));
+	put_var(&row, event == PROCESS ? 1 : event);
 	put_string6(&row, "a name");
 	maker_put_le(&row, 1, 2); /* a field, whose type nobody knows */
 	maker_put_le(&row, 3, 2);
@@ -513,4 +524,12 @@ void nettrace_module_rundown(struct nettrace_maker *maker, uint64_t id, uint32_t
 	maker_put_utf16(&maker->event, "a.pdb");
 	nettrace_event(maker, true, 154, maker->event.bytes, maker->event.size);
 	maker->event.size = 0;
+}
+
+void nettrace_process(struct nettrace_maker *maker, const char *command)
+{
+	maker_put_utf16(&maker->event, command);
+	maker_put_utf16(&maker->event, "Linux");
+	maker_put_utf16(&maker->event, "x64");
+	send(maker, PROCESS);
 }

@@ -48,6 +48,8 @@ void nettrace_point(struct nettrace_maker *maker, uint32_t sequence);
 void nettrace_event(struct nettrace_maker *maker, bool is_rundown, uint32_t id, const void *payload,
 		    size_t size);
 
+/** The process and its command line. */
+void nettrace_process(struct nettrace_maker *maker, const char *command);
 void nettrace_gc_start(struct nettrace_maker *maker, uint32_t number);
 void nettrace_gc_end(struct nettrace_maker *maker, uint32_t number);
 void nettrace_nodes(struct nettrace_maker *maker, uint32_t index, const struct nt_node *nodes,

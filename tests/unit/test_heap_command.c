@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands about the heap of a target, made in code: damage, and what is missing. */
+#include <time.h>
+
 #include "command/session/core_kind.h"
 #include "session/session_state.h"
 #include "support/assert_more.h"
@@ -163,6 +165,23 @@ TEST(damage_is_told_in_every_format)
 		fixture.text, fixture.first);
 	check(&fixture, "dumpheap --json", 1, part);
 	end(&fixture);
+}
+
+TEST(an_export_of_a_process_says_when_it_was_made)
+{
+	for (unsigned int is_live = 0; is_live < 2; is_live++) {
+		struct fixture fixture;
+		unsigned int start = 1;
+		begin(&fixture);
+		open(&fixture);
+		fixture.fake->target.kind = is_live ? TARGET_PROCESS : TARGET_CORE;
+		(void)clock_gettime(CLOCK_REALTIME, &fixture.fake->target.time);
+		struct answer answer = command_run(fixture.session, "export - -format rpm");
+		CU_ASSERT_EQUAL(sscanf(answer_text(&answer), "a 2 %*s %x", &start), 1);
+		ASSERT_UINT(start != 0, is_live);
+		answer_deinit(&answer);
+		end(&fixture);
+	}
 }
 
 TEST(a_type_that_is_missing_is_listed_as_such)

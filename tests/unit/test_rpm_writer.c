@@ -60,16 +60,16 @@ TEST(a_small_graph_is_written_as_expected)
 TEST(a_dump_file_is_called_after_its_program)
 {
 	static const struct {
-		const char *process, *domain;
-		uint64_t time;
+		const char *program, *process, *domain;
+		uint64_t start; /* 0: not known */
 		const char *begin, *end;
 	} rows[] = {
-		/* 2001-09-09 01:46:40 is 10^9 s after 1970-01-01, that 62135596800 s after 0001-01-01. */
-		{ "shop", "clrhost", UINT64_C(631355968000000000), "a 2 shop e8d4a51000\n",
-		  "c shop e8d4a51000\n" },
-		{ "my shop", NULL, 0, "a 2 my shop\n", "c my shop\n" },
-		{ NULL, "host", 12345, "a 2 host\n", "c host\n" },
-		{ "", NULL, 0, "a 2 clrhost\n", "c clrhost\n" },
+		{ NULL, "shop", "clrhost", 0x444d20df, "a 2 shop 444d20df\n", "c shop 444d20e1\n" },
+		{ "my shop", "dotnet", NULL, 0, "a 2 my shop\n", "c my shop\n" },
+		{ NULL, NULL, "host", 0, "a 2 host\n", "c host\n" },
+		{ NULL, "", NULL, 0, "a 2 clrhost\n", "c clrhost\n" },
+		/* The host runs any program. */
+		{ NULL, "dotnet", NULL, 0, "a 2 clrhost\n", "c clrhost\n" },
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct hd_graph *graph = graph_make(&(struct graph_spec){ .type_count = 1 });
@@ -77,8 +77,13 @@ TEST(a_dump_file_is_called_after_its_program)
 		graph->domains.rows[0].name = rows[i].domain;
 		graph->domains.rows[0].name_size =
 			rows[i].domain ? (uint32_t)strlen(rows[i].domain) : 0;
+		graph->info.program = rows[i].program;
 		graph->info.process = rows[i].process;
-		graph->info.time = rows[i].time;
+		/* When it was written says nothing about the machine's start. */
+		graph->info.time = UINT64_C(631355968000000000);
+		graph->domains.rows[0].has_start = graph->domains.rows[0].has_end = rows[i].start;
+		graph->domains.rows[0].start = rows[i].start;
+		graph->domains.rows[0].end = rows[i].start + 2;
 		struct text text = dump_written(graph);
 		size_t begin = strlen(rows[i].begin), end = strlen(rows[i].end);
 		CU_ASSERT(strncmp(text.bytes, rows[i].begin, begin) == 0);

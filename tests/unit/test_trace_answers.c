@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands about a heap that its runtime has sent: what no event tells. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "session/session_state.h"
 #include "support/assert_more.h"
 #include "support/command_run.h"
@@ -137,6 +140,35 @@ TEST(an_event_source_without_its_metadata_was_not_traced)
 	check(&fixture, "info", "no sign that the process was traced before", true);
 	check(&fixture, "info --json", "\"traced_before\": false", true);
 	end(&fixture);
+}
+
+TEST(a_text_log_has_the_name_of_the_program_and_the_times_of_the_collection)
+{
+	static const struct {
+		const char *command, *begin;
+	} rows[] = {
+		{ "/usr/bin/dotnet /srv/shop.dll 80", "a 2 shop " },
+		{ "dotnet exec --depsfile a.json \"/srv/my shop/shop.dll\" x.dll", "a 2 shop " },
+		{ "C:\\dotnet\\dotnet.exe shop.dll", "a 2 shop " },
+		{ "/srv/shop --port 80 y.dll", "a 2 shop " },
+		{ "dotnet build", "a 2 clrhost " },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct fixture fixture;
+		char part[64];
+		begin(&fixture);
+		nettrace_process(&fixture.maker, rows[i].command);
+		open(&fixture);
+		const struct graph_domain *domain = fixture.session->graph->domains.rows;
+		CU_ASSERT(domain->has_start && domain->has_end);
+		CU_ASSERT(domain->start < domain->end && domain->end <= UINT32_MAX);
+		(void)snprintf(part, sizeof(part), "%s%" PRIx64 "\n", rows[i].begin, domain->start);
+		check(&fixture, "export - -format rpm", part, true);
+		(void)snprintf(part, sizeof(part), "c%s%" PRIx64 "\n", rows[i].begin + 3,
+			       domain->end);
+		check(&fixture, "export - -format rpm", part, true);
+		end(&fixture);
+	}
 }
 
 SUITE(.name = "trace_answers")

@@ -59,8 +59,10 @@ struct graph_range {
 struct graph_info {
 	const char *process, *machine; /**< name of its executable; NULL: not known */
 	const char *command;           /**< the command line; NULL: not known */
-	const char *tool;              /**< what made the dump file; NULL: not known */
-	uint64_t pid;                  /**< 0: not known */
+	const char *
+		program; /**< name of the assembly that began, or of its executable; NULL: not known */
+	const char *tool; /**< what made the dump file; NULL: not known */
+	uint64_t pid;     /**< 0: not known */
 	/**
 	 * 100 ns since 0001-01-01 in the machine's local time, for a .nettrace in UTC; 0: not
 	 * known.

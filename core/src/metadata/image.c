@@ -10,6 +10,7 @@
 #define DEBUG_DIRECTORY  6u
 #define CLI_DIRECTORY    14u
 #define CLI_METADATA     8u /* of the CLI header: RVA, size */
+#define CLI_ENTRY_POINT  20u
 #define PE32_DIRECTORIES 96u
 #define PE64_DIRECTORIES 112u
 
@@ -89,6 +90,8 @@ bool image_find_metadata(struct memory *memory, uint64_t base, bool is_mapped, s
 	    !memory_u32(memory, cli + CLI_METADATA + 4, &image.metadata_size) ||
 	    !locate(&headers, rva, image.metadata_size, &image.metadata))
 		return false;
+	if (!memory_u32(memory, cli + CLI_ENTRY_POINT, &image.entry_point))
+		image.entry_point = 0;
 	*ret = image;
 	return true;
 }

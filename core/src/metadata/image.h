@@ -9,6 +9,7 @@ struct image {
 	uint32_t metadata_size; /**< bytes */
 	uint32_t timestamp;     /**< COFF TimeDateStamp */
 	uint32_t image_size;    /**< OptionalHeader.SizeOfImage */
+	uint32_t entry_point;   /**< token of the method that a program begins with; 0: a library */
 	bool is_mapped;
 };
 

@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/coreclr/modules/module.h"
 #include "snapshot/snapshot_parts.h"
 #include "util/alloc.h"
 
@@ -47,6 +48,37 @@ static enum hd_status keep_process(struct snapshot *snapshot, const struct targe
 		file && target->name[0] && strncmp(file, target->name, strlen(target->name)) == 0;
 	return keep_info_string(snapshot, is_longer ? file : target->name,
 				&snapshot->graph->info.process);
+}
+
+/* The name of the assembly that the program began with; the executable may be dotnet. */
+static enum hd_status keep_program(struct snapshot *snapshot)
+{
+	const struct module *module = module_program(snapshot->heap->runtime);
+	if (!module || !module->name || !*module->name)
+		return HD_OK;
+	return keep_info_string(snapshot, module->name, &snapshot->graph->info.program);
+}
+
+/* Milliseconds since the machine's start, in 32 bits, as GetTickCount() tells them. */
+static uint64_t machine_ms(void)
+{
+	struct timespec now;
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return ((uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000) & UINT32_MAX;
+}
+
+/* A process: from when it was opened until now. */
+static void keep_times(struct snapshot *snapshot, const struct target *target)
+{
+	struct graph_domain *domain = snapshot->graph->domains.rows;
+	struct timespec now;
+	if (target->kind != TARGET_PROCESS || clock_gettime(CLOCK_REALTIME, &now) != 0)
+		return;
+	domain->end = machine_ms();
+	const int64_t since = (now.tv_sec - target->time.tv_sec) * 1000 +
+			      (now.tv_nsec - target->time.tv_nsec) / 1000000;
+	domain->start = (domain->end - (uint64_t)(since > 0 ? since : 0)) & UINT32_MAX;
+	domain->has_start = domain->has_end = true;
 }
 
 /* The machine is known for a process that runs on it; a core may come from another machine. */
@@ -123,6 +155,8 @@ enum hd_status snapshot_info(struct snapshot *snapshot)
 	info->pid = target->pid > 0 ? (uint64_t)target->pid : 0;
 	info->time = local_ticks(&target->time);
 	info->is_32bit = !target->is_64;
+	keep_times(snapshot, target);
 	TRY(keep_process(snapshot, target));
+	TRY(keep_program(snapshot));
 	return keep_machine(snapshot, target);
 }

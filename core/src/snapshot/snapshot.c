@@ -68,9 +68,9 @@ static enum hd_status fill_graph(struct snapshot *snapshot)
 	graph->object_count = graph->node_count = (uint32_t)count;
 	TRY(check_snapshot_memory(snapshot));
 	TRY(snapshot_types(snapshot));
+	TRY(add_snapshot_domain(graph, snapshot->err));
 	TRY(snapshot_info(snapshot));
 	TRY(snapshot_roots(graph, snapshot->job, snapshot->err));
-	TRY(add_snapshot_domain(graph, snapshot->err));
 	report_gaps(snapshot);
 	report_lost_edges(snapshot);
 	return HD_OK;

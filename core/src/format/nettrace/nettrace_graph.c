@@ -13,6 +13,8 @@
 
 #define TICKS_PER_SECOND UINT64_C(10000000)
 #define GENERATION_MAX   4u
+/* A clock with more ticks per second would not fit into 64 bits with milliseconds. */
+#define FREQUENCY_MAX UINT64_C(1000000000000)
 
 static enum hd_status finding(struct hd_graph *graph, struct hd_error *err, enum finding_kind kind,
 			      uint64_t count, const char *format, ...)
@@ -244,35 +246,110 @@ static enum hd_status find_ranges(struct nt_heap *heap)
 	return status;
 }
 
-/* The file name in the first word of a command line, which may be in quotes. */
-static struct nt_utf16 executable_name(const struct nt_utf16 *command)
+/* The next word of a command line from unit *@p at on, without its quotes and folders. */
+static struct nt_utf16 next_file_name(const struct nt_utf16 *command, uint32_t *at)
 {
-	uint32_t begin = nt_unit(command, 0) == '"', end = begin;
-	uint16_t stop = begin ? '"' : ' ';
+	while (*at < command->units && nt_unit(command, *at) == ' ')
+		++*at;
+	uint32_t begin = *at;
+	if (begin < command->units && nt_unit(command, begin) == '"')
+		begin++;
+	uint16_t stop = begin > *at ? '"' : ' ';
+	uint32_t end = begin;
 	for (; end < command->units && nt_unit(command, end) != stop; end++) {
 		if (nt_unit(command, end) == '/' || nt_unit(command, end) == '\\')
 			begin = end + 1;
 	}
+	*at = end < command->units ? end + 1 : end;
 	return (struct nt_utf16){ command->bytes + 2 * (size_t)begin, end - begin };
+}
+
+/* Does the name end in @p end? */
+static bool name_ends_in(const struct nt_utf16 *name, const char *end)
+{
+	uint32_t units = (uint32_t)strlen(end);
+	if (name->units <= units)
+		return false;
+	for (uint32_t i = 0; i < units; i++) {
+		if (nt_unit(name, name->units - units + i) != (uint16_t)end[i])
+			return false;
+	}
+	return true;
+}
+
+/* "/usr/bin/dotnet exec /srv/shop.dll 80": the host runs shop; else it is the executable. */
+static struct nt_utf16 program_name(const struct nt_utf16 *command)
+{
+	static const char host[] = "dotnet", library[] = ".dll", windows[] = ".exe";
+	uint32_t at = 0;
+	struct nt_utf16 name = next_file_name(command, &at), first = name;
+	if (name_ends_in(&first, windows))
+		first.units -= (uint32_t)(sizeof(windows) - 1);
+	bool is_host = first.units == sizeof(host) - 1;
+	for (uint32_t i = 0; is_host && i < first.units; i++)
+		is_host = nt_unit(&first, i) == (uint16_t)host[i];
+	while (is_host && at < command->units) {
+		struct nt_utf16 word = next_file_name(command, &at);
+		if (!name_ends_in(&word, library))
+			continue;
+		word.units -= (uint32_t)(sizeof(library) - 1);
+		return word;
+	}
+	return is_host ? (struct nt_utf16){ 0 } : name;
 }
 
 static enum hd_status find_process(struct nt_heap *heap)
 {
+	struct graph_info *info = &heap->graph->info;
 	for (size_t i = heap->snapshot->process_first; i < heap->snapshot->process_end; i++) {
 		const struct nt_item *item = &heap->trace->items[i];
 		if (item->kind != NT_PROCESS)
 			continue;
 		struct nt_bytes at = nt_bytes(item->payload, item->size);
 		struct nt_utf16 command = nt_utf16z(&at);
+		uint32_t from = 0;
 		if (!command.units)
 			continue;
-		struct nt_utf16 name = executable_name(&command);
-		heap->graph->info.command = nt_copy_utf8(heap->graph, &command);
-		heap->graph->info.process =
-			name.units ? nt_copy_utf8(heap->graph, &name) : heap->graph->info.command;
-		return heap->graph->info.process ? HD_OK : fail_nomem(heap->err);
+		struct nt_utf16 name = next_file_name(&command, &from);
+		struct nt_utf16 program = program_name(&command);
+		info->command = nt_copy_utf8(heap->graph, &command);
+		info->process = name.units ? nt_copy_utf8(heap->graph, &name) : info->command;
+		TRY_MEMORY(info->process, heap->err);
+		if (program.units) {
+			info->program = nt_copy_utf8(heap->graph, &program);
+			TRY_MEMORY(info->program, heap->err);
+		}
+		return HD_OK;
 	}
 	return HD_OK;
+}
+
+/*
+ * The time of an event in milliseconds since the machine's start, in 32 bits, as GetTickCount() tells it: the
+ * clock of events begins with the machine.
+ */
+static uint64_t machine_ms(const struct nt_stream *stream, uint64_t time)
+{
+	const uint64_t frequency = stream->about.frequency;
+	uint64_t ms = time / frequency * 1000 + time % frequency * 1000 / frequency;
+	return ms & UINT32_MAX;
+}
+
+/* The section of a text log lasts as long as the collection. */
+static void find_times(struct nt_heap *heap)
+{
+	struct graph_domain *domain = heap->graph->domains.rows;
+	const struct nt_snapshot *snapshot = heap->snapshot;
+	const struct nt_stream *stream = &heap->trace->stream;
+	const struct nt_item *items = heap->trace->items;
+	if (!stream->about.frequency || stream->about.frequency > FREQUENCY_MAX)
+		return;
+	domain->has_start = snapshot->has_start;
+	domain->has_end = snapshot->has_end;
+	if (snapshot->has_start)
+		domain->start = machine_ms(stream, items[snapshot->first].time);
+	if (snapshot->has_end)
+		domain->end = machine_ms(stream, items[snapshot->end - 1].time);
 }
 
 /* AppDomainDCStart and AppDomainDCEnd (ClrEtwAll.man): there is only one domain since .NET Core. */
@@ -304,6 +381,7 @@ enum hd_status nt_heap_info(struct nt_heap *heap)
 	info->is_32bit = heap->pointer_size == 4;
 	info->is_partial =
 		nt_snapshot_is_cut(heap->trace, snapshot) || heap->nodes.left || heap->edges.left;
+	find_times(heap);
 	TRY(find_process(heap));
 	TRY(find_domain(heap));
 	return find_ranges(heap);

@@ -10,12 +10,8 @@
 
 #define RPM_FLUSH_SIZE ((size_t)FUZZED(256 << 10, 512))
 
-/*
- * graph_info.time counts ticks of 100 ns; from 0001-01-01 to 1970-01-01 there are so many
- * milliseconds.
- */
-#define TICKS_PER_MS  UINT64_C(10000)
-#define UNIX_EPOCH_MS UINT64_C(62135596800000)
+/* The executable that runs other programs. */
+#define HOST "dotnet"
 
 struct rpm_writer {
 	const struct hd_graph *graph;
@@ -123,29 +119,35 @@ static enum hd_status write_root_line(struct rpm_writer *writer, const struct gr
 }
 
 /*
- * When the records of a domain begin or end, in milliseconds; false: not known.  A core does not
- * say when it was written: for heaps the time is 0, so that every export is the same.
+ * When the records of a domain begin or end, in milliseconds since the machine's start; false: not known.  A
+ * core does not say when it was written: for it the time is 0, so that every export is the same.
  */
 static bool domain_time(const struct hd_graph *graph, const struct graph_domain *domain, bool start,
 			uint64_t *ret)
 {
-	*ret = start ? domain->start : domain->end;
-	if (graph_is_heap(graph) || (start ? domain->has_start : domain->has_end))
-		return true;
-	*ret = graph->info.time / TICKS_PER_MS - UNIX_EPOCH_MS;
-	return graph->info.time / TICKS_PER_MS >= UNIX_EPOCH_MS;
+	const bool is_there = start ? domain->has_start : domain->has_end;
+	*ret = is_there ? (start ? domain->start : domain->end) : 0;
+	return is_there || graph_is_heap(graph);
 }
 
-/* A dump file of one process is named after its program; a text log names its domains. */
+/* The name of the program, if that of its host does not hide it. */
+static const char *program_of(const struct hd_graph *graph)
+{
+	const char *process = graph_is_heap(graph) ? NULL : graph->info.process;
+	if (graph->info.program)
+		return graph->info.program;
+	return process && process[0] && strcmp(process, HOST) != 0 ? process : NULL;
+}
+
+/* A dump of one process is named after its program; a text log names its domains. */
 static void put_domain(struct rpm_writer *writer, const struct graph_domain *domain, bool start)
 {
 	struct text *text = &writer->text;
-	const struct hd_graph *graph = writer->graph;
-	const char *program = graph_is_heap(graph) ? NULL : graph->info.process;
+	const char *program = program_of(writer->graph);
 	uint64_t time;
-	bool has_time = domain_time(graph, domain, start, &time);
+	bool has_time = domain_time(writer->graph, domain, start, &time);
 	text_puts(text, start ? "a 2 " : "c ");
-	if (program && program[0]) {
+	if (program) {
 		rpm_name_write(text, program, strlen(program), has_time);
 	} else if (!domain->name) {
 		text_puts(text, "clrhost"); /* most programs have only one domain, with this name */

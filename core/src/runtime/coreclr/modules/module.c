@@ -14,6 +14,9 @@
 
 #define MODULES_LOADED_MAX 65536u
 #define ASSEMBLIES_MAX     65536u
+/* A program comes early in the list: so much of it is looked at. */
+#define PROGRAM_BLOCKS_MAX     4u
+#define PROGRAM_BLOCK_SIZE_MAX 64u
 
 /* ArrayListBase and its blocks (arraylist.h); the first block is inside the list. */
 #define LIST_COUNT       0u
@@ -319,6 +322,46 @@ static enum hd_status read_assembly_list(struct runtime *runtime, struct hd_erro
 	if (!coreclr_of(runtime)->modules->listed_count)
 		return fail(err, HD_ERR_FORMAT, list, "nothing on the list is an assembly");
 	return HD_OK;
+}
+
+/* Is it the image of a program?  Only its headers are read. */
+static bool is_program(struct runtime *runtime, uint64_t module)
+{
+	uint64_t base;
+	bool is_mapped;
+	struct image image;
+	return module_base(runtime, module, &base, &is_mapped) &&
+	       (image_find_metadata(runtime->memory, base, is_mapped, &image) ||
+		image_find_metadata(runtime->memory, base, !is_mapped, &image)) &&
+	       image.entry_point;
+}
+
+struct module *module_program(struct runtime *runtime)
+{
+	const struct coreclr *coreclr = coreclr_of(runtime);
+	if (!coreclr->modules || !coreclr->globals.app_domain ||
+	    !layout_has(&coreclr->layout, L_DOMAIN_ASSEMBLIES))
+		return NULL;
+	const uint64_t list =
+		coreclr->globals.app_domain + coreclr_offset(runtime, L_DOMAIN_ASSEMBLIES);
+	uint64_t block = list + LIST_FIRST_BLOCK;
+	for (unsigned int blocks = 0; block && blocks < PROGRAM_BLOCKS_MAX; blocks++) {
+		uint32_t size;
+		uint64_t element;
+		if (!memory_u32(runtime->memory, block + BLOCK_COUNT, &size))
+			return NULL;
+		for (uint32_t i = 0; i < size && i < PROGRAM_BLOCK_SIZE_MAX; i++) {
+			const uint64_t at = block + BLOCK_ELEMENTS + 8 * (uint64_t)i;
+			if (!memory_u64(runtime->memory, at, &element))
+				return NULL;
+			uint64_t module = element ? assembly_list_module(runtime, element) : 0;
+			if (module && is_program(runtime, module))
+				return module_find(runtime, module);
+		}
+		uint64_t next;
+		block = memory_u64(runtime->memory, block + BLOCK_NEXT, &next) ? next : 0;
+	}
+	return NULL;
 }
 
 enum hd_status module_list(struct runtime *runtime, struct module *const **ret, size_t *ret_count,

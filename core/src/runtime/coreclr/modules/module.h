@@ -67,6 +67,8 @@ uint64_t assembly_list_module(const struct runtime *runtime, uint64_t element);
 /** All modules of the AppDomain (doc/coreclr.md 9.1), CoreLib first.  Read once. */
 HD_NODISCARD enum hd_status module_list(struct runtime *runtime, struct module *const **ret,
 					size_t *ret_count, struct hd_error *err);
+/** The module that the program began with: the first of the list that is not a library; NULL: not known. */
+struct module *module_program(struct runtime *runtime);
 /** runtime_ops.modules of CoreCLR. */
 HD_NODISCARD enum hd_status coreclr_modules(struct runtime *runtime, struct module *const **ret,
 					    size_t *ret_count, struct hd_error *err);
