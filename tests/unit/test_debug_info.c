@@ -224,8 +224,27 @@ static uint32_t il_at(struct fixture *fixture, uint32_t offset)
 	return is_found ? il : FAILS;
 }
 
+/* All bounds, one by one: the epilog belongs to the IL before it. */
+static void check_list(struct fixture *fixture)
+{
+	struct code_bounds list = { 0 };
+	CU_ASSERT_TRUE_FATAL(
+		runtime_bounds_read(fixture->runtime, &fixture->code, &fixture->budget, &list));
+	ASSERT_UINT_FATAL(list.rows_count, BOUNDS);
+	for (size_t i = 0; i < BOUNDS; i++) {
+		uint32_t il = bounds[i].il == PROLOG   ? 0
+			      : bounds[i].il == EPILOG ? bounds[i - 1].il
+						       : bounds[i].il;
+		ASSERT_UINT(list.rows[i].native, bounds[i].native);
+		ASSERT_UINT(list.rows[i].il, il == NO_IL ? CODE_BOUND_NOTHING : il);
+		ASSERT_UINT(list.rows[i].is_exact, bounds[i].il < EPILOG);
+	}
+	code_bounds_deinit(&list);
+}
+
 static void check_all(struct fixture *fixture)
 {
+	check_list(fixture);
 	ASSERT_UINT(il_at(fixture, 0), 0);
 	ASSERT_UINT(il_at(fixture, 4), 0);
 	ASSERT_UINT(il_at(fixture, 5), 0);

@@ -75,8 +75,28 @@ static void check_point(const struct pdb *pdb, uint32_t method, uint32_t il, uin
 	ASSERT_UINT(point.column, column);
 }
 
+/* Hidden points are left out of the list. */
+static void check_list(const struct pdb *pdb)
+{
+	static const struct pdb_point expected[] = {
+		{ .il = 0, .document = 1, .line = 10, .column = 5 },
+		{ .il = 5, .document = 1, .line = 12, .column = 13 },
+		{ .il = 0x85, .document = 1, .line = 11, .column = 13 },
+	};
+	struct pdb_points points = { 0 };
+	CU_ASSERT_TRUE(pdb_points_read(pdb, 1, &points));
+	ASSERT_UINT_FATAL(points.rows_count, 3);
+	CU_ASSERT(memcmp(points.rows, expected, sizeof(expected)) == 0);
+	CU_ASSERT_TRUE(pdb_points_read(pdb, 2, &points));
+	ASSERT_UINT(points.rows_count, 2);
+	CU_ASSERT_FALSE(pdb_points_read(pdb, 3, &points));
+	ASSERT_UINT(points.rows_count, 0);
+	pdb_points_deinit(&points);
+}
+
 static void check_all(struct pdb *pdb)
 {
+	check_list(pdb);
 	uint8_t id[PDB_ID_SIZE];
 	memset(id, 0xab, sizeof(id));
 	CU_ASSERT(memcmp(pdb_id(pdb), id, sizeof(id)) == 0);

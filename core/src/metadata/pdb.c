@@ -207,6 +207,30 @@ bool pdb_point_at(const struct pdb *pdb, uint32_t method, uint32_t il, struct pd
 	return true;
 }
 
+bool pdb_points_read(const struct pdb *pdb, uint32_t method, struct pdb_points *ret)
+{
+	struct points points;
+	ret->rows_count = 0;
+	if (!begin_points(pdb, method, &points))
+		return false;
+	while (next_point(&points)) {
+		if (points.is_hidden)
+			continue;
+		if (!PAGES_RESERVE(ret, rows)) {
+			ret->failed = true;
+			return false;
+		}
+		ret->rows[ret->rows_count++] = points.point;
+	}
+	return ret->rows_count != 0;
+}
+
+void pdb_points_deinit(struct pdb_points *points)
+{
+	pages_free(points->rows, points->rows_capacity, sizeof(*points->rows));
+	*points = (struct pdb_points){ 0 };
+}
+
 uint32_t pdb_method_size(const struct pdb *pdb, uint32_t method)
 {
 	uint32_t size = 0;

@@ -47,6 +47,21 @@ struct pdb_point {
  */
 bool pdb_point_at(const struct pdb *pdb, uint32_t method, uint32_t il, struct pdb_point *ret);
 
+/** The sequence points of a method that have a line, by their IL; reused for the next. */
+struct pdb_points {
+	struct pdb_point *rows;
+	size_t rows_count, rows_capacity;
+	bool failed; /**< memory is exhausted */
+};
+void pdb_points_deinit(struct pdb_points *points);
+
+/**
+ * Read them; where they are damaged, those before that place.  Cost: linear in pdb_method_size().
+ *
+ * @return false when there are none, or memory is exhausted
+ */
+bool pdb_points_read(const struct pdb *pdb, uint32_t method, struct pdb_points *ret);
+
 /** Bytes of the sequence points of MethodDef @p method; 0: it has none. */
 uint32_t pdb_method_size(const struct pdb *pdb, uint32_t method);
 
