@@ -43,7 +43,7 @@ MAY_INCLUDE = {
     "snapshot": "util graph mem targets runtime runtime/coreclr gc framework inspect stack roots",
     "analysis": "util arch graph mem targets runtime runtime/coreclr gc framework inspect stack roots",
     "native": "util arch mem targets runtime runtime/coreclr gc framework inspect stack analysis",
-    "managed_elf": "util arch mem runtime runtime/coreclr",
+    "managed_elf": "util arch mem metadata runtime runtime/coreclr",
     "hangs": "util arch graph mem targets runtime runtime/coreclr gc framework inspect stack roots snapshot analysis",
     "findings": "util graph mem targets runtime runtime/coreclr gc framework inspect stack roots analysis native",
     "session": "util graph format analysis answer mem targets runtime runtime/coreclr gc framework inspect roots snapshot",

@@ -5,7 +5,7 @@
     check_managed_elf.py [--program HEAPDUMP] [CORE...]
 
 Without CORE: some of each kind in corefiles/build, or of $COREFILES.  Each managed frame of clrstack must be a frame of
-GDB, at the same place of the stack, with the same instruction pointer and method; a thread of LLDB has all of them; and GDB's stack of
+GDB, at the same place of the stack, with the same instruction pointer, method and line; a thread of LLDB has all of them; and GDB's stack of
 each thread must end where threads begin.  Two differences have rules: a frame of precompiled code that has called a
 native function (an "inlined call") has for clrstack, as for SOS, the address that it has stored; GDB's is the true one.
 And the frame that a signal interrupted in its prologue has another stack pointer in GDB: the runtime's handler does not
@@ -39,7 +39,7 @@ KINDS = (
 )
 # Where threads begin.
 BEGINS = ("clone3", "clone", "_start", "__clone3")
-# In GDB: a line for each thread, of pairs of stack pointer and instruction pointer, with names.
+# In GDB: a line for each thread, of stack and instruction pointers with name, file and line.
 LIST = """
 import gdb, json
 for thread in gdb.selected_inferior().threads():
@@ -48,10 +48,12 @@ for thread in gdb.selected_inferior().threads():
     try:
         frame = gdb.newest_frame()
         while frame and len(frames) < 400000:
-            frames.append((int(frame.read_register("rsp")) & (1 << 64) - 1, frame.pc(), frame.name()))
+            sal = frame.find_sal()
+            line = (sal.symtab.filename, sal.line) if sal.symtab and sal.line else None
+            frames.append((int(frame.read_register("rsp")) & (1 << 64) - 1, frame.pc(), frame.name(), line))
             frame = frame.older()
     except gdb.error as error:
-        frames.append((0, 0, "error: " + str(error)))
+        frames.append((0, 0, "error: " + str(error), None))
     print("FRAMES " + json.dumps({"tid": thread.ptid[1], "frames": frames}))
 """
 LLDB_FRAME = re.compile(r"frame #\d+: 0x([0-9a-f]+)(?: (.*))?")
@@ -114,7 +116,7 @@ def lldb_stacks(program: str, core: pathlib.Path, elf: pathlib.Path) -> list[dic
 
 def plain(name: str | None) -> str:
     """A name without its arguments, and without the part of the method that a handler is."""
-    return re.sub(r" \[\w+\]$", "", (name or "").split("(")[0])
+    return re.sub(r" \[\w+\]$", "", re.sub(r"\([^()]*\)(?= \[\w+\]$|$)", "", name or ""))
 
 
 def in_lldb(pairs: list[tuple[Json, Any]], lldb: list[dict[int, str]]) -> bool:
@@ -152,6 +154,10 @@ def differences(
             counts["inlined calls"] += 1
             if frame["ip"] not in inlined:
                 yield f"{where}: GDB is at {row[1]:x}"
+        elif (line := frame.get("line")) or row[3]:
+            counts["lines"] += 1
+            if row[3] != [frame.get("file"), line]:
+                yield f"{where}: line {line}, for GDB {row[3]}"
     if managed and not ends_at_a_begin(gdb):
         yield f"thread {thread['os_id']}: GDB's stack ends at {gdb[-1] if gdb else 'nothing'}"
     pairs = [(frame, row) for frame, row in zip(managed, found) if row]
@@ -161,7 +167,7 @@ def differences(
 
 def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
     """How many frames were compared, and which differ."""
-    counts = {"frames": 0, "inlined calls": 0, "interrupted": 0}
+    counts = {"frames": 0, "inlined calls": 0, "interrupted": 0, "lines": 0}
     with tempfile.TemporaryDirectory() as name:
         elf = pathlib.Path(name) / "managed.elf"
         answers = ask(program, core, [f"export {elf}", "clrstack -all -full", "modules"])
@@ -172,7 +178,7 @@ def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
             tid = thread["os_id"]
             wrong += differences(thread, gdb.get(tid, []), lldb, counts)
     rules = f"{counts['inlined calls']} inlined calls, {counts['interrupted']} interrupted"
-    return f"{counts['frames']} frames, {rules}", wrong
+    return f"{counts['frames']} frames, {counts['lines']} lines, {rules}", wrong
 
 
 def main() -> int:

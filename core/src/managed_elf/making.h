@@ -17,12 +17,14 @@ struct making {
 	struct code_functions functions;
 	struct code_stretch *stretches; /**< ascending; the first is section 1 */
 	size_t stretches_count, stretches_capacity;
+	uint32_t strings; /**< the section .strtab */
+	uint32_t *names;  /**< of each function its name in .strtab, or 0 */
 	struct elf_sections sections;
 	struct managed_elf_counts counts;
 	struct hd_error *err;
 };
 
-/** How long a name may be; the end of a longer one is left out. */
+/** How long a name may be, besides the words for a funclet; the end of a longer one is left out. */
 #define ELF_NAME_MAX 1000u
 
 /** Make a section of each stretch of code; functions that have no room in one are left out. */
@@ -33,11 +35,12 @@ uint16_t making_section_of(const struct making *making, uint64_t address);
 /** Append the section .eh_frame: how the frame of each function is undone. */
 HD_NODISCARD enum hd_status making_frames(struct making *making);
 
-/** Append the sections .symtab and .strtab: the name of each function whose method is known. */
-HD_NODISCARD enum hd_status making_symbols(struct making *making);
 /**
- * Append the name of a function as clrstack shows it: what nobody sees as escapes, not longer than ELF_NAME_MAX, and for
- * a funclet which it is.
+ * Append the sections .symtab and .strtab: the name of each function whose method is known, as clrstack shows it, and
+ * for a funclet which it is; set making->names.
  */
-void making_name(const struct making *making, const struct code_function *function,
-		 struct text *ret);
+HD_NODISCARD enum hd_status making_symbols(struct making *making);
+/** Append the section .debug_line: the source lines of methods whose module has a PDB. */
+HD_NODISCARD enum hd_status making_lines(struct making *making);
+/** After the symbols: append .debug_info, .debug_abbrev and .debug_ranges: a unit with a subprogram for each function that has a name. */
+HD_NODISCARD enum hd_status making_units(struct making *making);

@@ -10,6 +10,7 @@ static void making_deinit(struct making *making)
 {
 	code_functions_deinit(&making->functions);
 	pages_free(making->stretches, making->stretches_capacity, sizeof(*making->stretches));
+	mem_free(making->names);
 	elf_sections_deinit(&making->sections);
 }
 
@@ -19,6 +20,8 @@ static enum hd_status make(struct making *making)
 	TRY(making_stretches(making));
 	TRY(making_frames(making));
 	TRY(making_symbols(making));
+	TRY(making_lines(making));
+	TRY(making_units(making));
 	making->counts.functions = making->functions.rows_count;
 	making->counts.left_out += making->functions.left_out;
 	making->counts.is_partial = making->functions.is_partial;

@@ -12,13 +12,12 @@ struct runtime;
 
 /** The contents of the file, counted. */
 struct managed_elf_counts {
-	uint64_t methods; /**< bodies of methods that have a name, */
-	uint64_t
-		functions; /**< and all functions: also funclets, and precompiled code that nobody called */
-	uint64_t frames; /**< functions whose frames it describes */
-	uint64_t
-		left_out; /**< functions that overlap others, or whose unwind codes contradict themselves */
-	bool is_partial; /**< a part of the runtime's tables of code could not be read */
+	uint64_t methods;   /**< bodies of methods that have a name, */
+	uint64_t functions; /**< and all functions: also funclets, and code that nobody called */
+	uint64_t frames;    /**< functions whose frames it describes */
+	uint64_t lines;     /**< rows of its table of lines */
+	uint64_t left_out;  /**< functions that overlap others, or whose codes make no sense */
+	bool is_partial;    /**< a part of the runtime's tables of code could not be read */
 };
 
 /** Takes the pieces of the file; false ends the writing. */

@@ -2,7 +2,7 @@
 /* The sections .symtab and .strtab. */
 #include "managed_elf/making.h"
 #include "runtime/code.h"
-#include "util/leb.h"
+#include "util/alloc.h"
 
 /* Offsets of names have 32 bits. */
 #define NAMES_SIZE_MAX ((size_t)1 << 31)
@@ -18,8 +18,9 @@ static const char *part_name(uint8_t part)
 	return names[part];
 }
 
-void making_name(const struct making *making, const struct code_function *function,
-		 struct text *ret)
+/* The name as clrstack has it: not longer than ELF_NAME_MAX, and what nobody sees as escapes. */
+static void write_name(const struct making *making, const struct code_function *function,
+		       struct text *ret)
 {
 	HD_CLEANUP(text) struct text name = { 0 };
 	runtime_method_signature(making->runtime, function->method_desc, &name);
@@ -30,6 +31,7 @@ void making_name(const struct making *making, const struct code_function *functi
 	if (size < name.size)
 		text_puts(ret, "...");
 	text_puts(ret, part_name(function->part));
+	text_append(ret, "", 1);
 	ret->failed |= name.failed;
 }
 
@@ -51,6 +53,8 @@ enum hd_status making_symbols(struct making *making)
 	struct text symbols = { 0 }, names = { 0 };
 	const Elf64_Sym none = { 0 };
 	enum hd_status status = HD_OK;
+	making->names = mem_calloc(making->functions.rows_count + 1, sizeof(*making->names));
+	TRY_MEMORY(making->names, making->err);
 	text_append(&symbols, (const char *)&none, sizeof(none));
 	text_append(&names, "", 1);
 	job_begin(making->job, "names", making->functions.rows_count);
@@ -60,8 +64,8 @@ enum hd_status making_symbols(struct making *making)
 		if (!function->method_desc || names.size >= NAMES_SIZE_MAX)
 			continue;
 		uint32_t name = (uint32_t)names.size;
-		making_name(making, function, &names);
-		text_append(&names, "", 1);
+		write_name(making, function, &names);
+		making->names[i] = name;
 		write_symbol(making, function, name, &symbols);
 		making->counts.methods += function->part == CODE_METHOD;
 		if (symbols.failed || names.failed)
@@ -79,6 +83,7 @@ enum hd_status making_symbols(struct making *making)
 		section->header.sh_addralign = 8;
 		section->data = symbols;
 		symbols = (struct text){ 0 };
+		making->strings = number + 1;
 		section = elf_section_add(&making->sections, ".strtab", SHT_STRTAB, 0);
 	}
 	if (section) {

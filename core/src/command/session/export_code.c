@@ -11,18 +11,19 @@
 #define CODE_FORMAT "elf"
 #define CODE_ENDING ".elf"
 
-#define CODE_LIST(X)                                                                          \
-	X(CODE_FILE, "file", NULL, KIND_TEXT, 0, 0, "what was written")                       \
-	X(CODE_FORMAT_NAME, "format", NULL, KIND_TEXT, 0, 0, "name of its format")            \
-	X(CODE_METHODS, "methods", NULL, KIND_NUMBER, 0, 0,                                   \
-	  ".elf: how many bodies of methods have a name in it")                               \
-	X(CODE_FUNCTIONS, "functions", NULL, KIND_NUMBER, 0, 0,                               \
-	  ".elf: how many functions it has: also handlers, and precompiled code that nobody " \
-	  "called")                                                                           \
-	X(CODE_FRAMES, "frames", NULL, KIND_NUMBER, 0, 0,                                     \
-	  ".elf: how many of these have a description of their frame")                        \
-	X(CODE_LEFT_OUT, "left_out", NULL, KIND_NUMBER, 0, 0,                                 \
-	  ".elf: functions that overlap others, or whose unwind codes contradict themselves") \
+#define CODE_LIST(X)                                                                               \
+	X(CODE_FILE, "file", NULL, KIND_TEXT, 0, 0, "what was written")                            \
+	X(CODE_FORMAT_NAME, "format", NULL, KIND_TEXT, 0, 0, "name of its format")                 \
+	X(CODE_METHODS, "methods", NULL, KIND_NUMBER, 0, 0,                                        \
+	  ".elf: how many bodies of methods have a name in it")                                    \
+	X(CODE_FUNCTIONS, "functions", NULL, KIND_NUMBER, 0, 0,                                    \
+	  ".elf: how many functions it has: also handlers, and precompiled code that nobody "      \
+	  "called")                                                                                \
+	X(CODE_FRAMES, "frames", NULL, KIND_NUMBER, 0, 0,                                          \
+	  ".elf: how many of these have a description of their frame")                             \
+	X(CODE_LINES, "lines", NULL, KIND_NUMBER, 0, 0, ".elf: rows of its table of source lines") \
+	X(CODE_LEFT_OUT, "left_out", NULL, KIND_NUMBER, 0, 0,                                      \
+	  ".elf: functions that overlap others, or whose unwind codes contradict themselves")      \
 	X(CODE_ALL, "all_code", NULL, KIND_FLAG, 0, 0, ".elf: could all tables of code be read?")
 
 COLUMNS(code, CODE_COLUMNS, CODE_LIST);
@@ -46,7 +47,7 @@ static void answer_code(struct call *call, const char *path,
 {
 	static const struct schema schema = {
 		SCHEMA_COLUMNS(code_columns),
-		.lines = "Wrote {file}: {methods:*method}, {functions:*function}.\n"
+		.lines = "Wrote {file}: {methods:*method}, {functions:*function}, {lines:*line}.\n"
 	};
 	const struct cell cells[CODE_COLUMNS] = {
 		[CODE_FILE] = cell_string(path),
@@ -54,6 +55,7 @@ static void answer_code(struct call *call, const char *path,
 		[CODE_METHODS] = cell_number(counts->methods),
 		[CODE_FUNCTIONS] = cell_number(counts->functions),
 		[CODE_FRAMES] = cell_number(counts->frames),
+		[CODE_LINES] = cell_number(counts->lines),
 		[CODE_LEFT_OUT] = cell_number(counts->left_out),
 		[CODE_ALL] = cell_flag(!counts->is_partial),
 	};
