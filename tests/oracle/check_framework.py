@@ -35,6 +35,7 @@ PACK_NAMES = (
 # By major version of the package.
 PACKAGES = {
     "Microsoft.Extensions.Caching.Memory": {7: "7.0.0"},
+    "FSharp.Core": {10: "10.1.401"},
     "Microsoft.EntityFrameworkCore": {8: "8.0.30", 9: "9.0.10", 10: "10.0.0"},
 }
 BASES_MAX = 32

@@ -25,6 +25,7 @@
 	X(DATAFLOW, "System.Threading.Tasks.Dataflow", FROM_PACK)                \
 	X(DIAGNOSTICS, "System.Diagnostics.DiagnosticSource", FROM_PACK)         \
 	X(ENTITIES, "Microsoft.EntityFrameworkCore", FROM_PACKAGE)               \
+	X(FSHARP, "FSharp.Core", FROM_PACKAGE)                                   \
 	X(HOSTING, "Microsoft.Extensions.Hosting", FROM_PACK)                    \
 	X(HTTP, "System.Net.Http", FROM_PACK)                                    \
 	X(INJECTION, "Microsoft.Extensions.DependencyInjection", FROM_PACK)      \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rows of framework/fact_table.h about libraries that many programs use: limiters of rates, and blocks of a dataflow.
+ * The rows of framework/fact_table.h about libraries that many programs use: limiters of rates, blocks of a
+ * dataflow, agents of F#.
  */
 #pragma once
 
@@ -21,6 +22,9 @@
 	X(BLOCK_BOUNDS, "System.Threading.Tasks.Dataflow.Internal.BoundingStateWithPostponed`1",   \
 	  DATAFLOW, 8, 0)                                                                          \
 	X(BLOCK_SOURCE, "System.Threading.Tasks.Dataflow.Internal.SourceCore`1", DATAFLOW, 8, 0)   \
+	X(MAILBOX_PROCESSOR, "Microsoft.FSharp.Control.FSharpMailboxProcessor`1", FSHARP, 10, 0)   \
+	X(REPLY_CHANNEL, "Microsoft.FSharp.Control.FSharpAsyncReplyChannel`1", FSHARP, 10, 0)      \
+	X(RESULT_CELL, "Microsoft.FSharp.Control.AsyncPrimitives+ResultCell`1", FSHARP, 10, 0)     \
 	X(BLOCK_LINK,                                                                              \
 	  "System.Threading.Tasks.Dataflow.Internal.TargetRegistry`1+LinkedTargetInfo", DATAFLOW,  \
 	  8, 0)
@@ -49,4 +53,10 @@
 	X(OUTPUT_RESERVED, BLOCK_SOURCE, "_nextMessageReservedFor", 8, 0)                        \
 	X(OUTPUT_LINKS, BLOCK_SOURCE, "_targetRegistry._firstTarget", 8, 0)                      \
 	X(LINK_TARGET, BLOCK_LINK, "Target", 8, 0)                                               \
-	X(LINK_NEXT, BLOCK_LINK, "Next", 8, 0)
+	X(LINK_NEXT, BLOCK_LINK, "Next", 8, 0)                                                   \
+	X(AGENT_STARTED, MAILBOX_PROCESSOR, "started", 10, 0)                                    \
+	X(AGENT_MESSAGES, MAILBOX_PROCESSOR, "mailbox.arrivals", 10, 0)                          \
+	X(AGENT_RECEIVES, MAILBOX_PROCESSOR, "mailbox.savedCont", 10, 0)                         \
+	X(AGENT_PULSE, MAILBOX_PROCESSOR, "mailbox.pulse", 10, 0)                                \
+	X(REPLY_CALL, REPLY_CHANNEL, "replyf", 10, 0)                                            \
+	X(RESULT_CELL_DONE, RESULT_CELL, "disposed", 10, 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "hangs/wait_judge.h"
 
+#include "hangs/wait_agents.h"
 #include "hangs/wait_blocks.h"
 #include "hangs/wait_limiters.h"
 #include "hangs/wait_pools.h"
@@ -13,5 +14,6 @@ enum hd_status wait_things_judge(const struct waits *waits, const uint32_t *ends
 	wait_blocks_find(waits, ret);
 	TRY(wait_releasers_find(waits, ends, job, ret, err));
 	TRY(wait_things_find_holders(waits, job, ret, err));
-	return wait_pools_find(waits, job, ret, err);
+	TRY(wait_pools_find(waits, job, ret, err));
+	return wait_agents_find(waits, job, ret, err);
 }

@@ -14,6 +14,7 @@ enum thing_kind {
 	THING_BARRIER = 64,
 	THING_COUNTDOWN,
 	THING_DELAY, /**< Task.Delay without a limit */
+	THING_AGENT, /**< a MailboxProcessor of F# whose loop has ended: wait_agents.h */
 };
 
 /** The items of a block of a dataflow go on, or not. */
@@ -33,9 +34,13 @@ struct wait_thing {
 	uint64_t address;
 	/** AWAIT_SEMAPHORE, _READ, _WRITE, _SEND, _LIMITER or _SOURCE of enum async_wait; or enum thing_kind. */
 	uint8_t kind;
-	uint32_t first;            /**< a node that waits for it: an async method, if one does */
+	uint32_t
+		first; /**< a node that waits for it: an async method, if one does; of THING_AGENT unused */
 	uint64_t threads, methods; /**< so many wait for it */
-	/** Whoever waits for these in turn (wait_demand.h), if the program is quiet (wait_quiet.h); else 0. */
+	/**
+	 * Whoever waits for these in turn (wait_demand.h), if the program is quiet (wait_quiet.h); else 0.  THING_AGENT: calls
+	 * that wait for a reply, and messages in its queue.
+	 */
 	uint64_t calls, items;
 	bool is_start;      /**< the start of a host waits for it */
 	bool is_collection; /**< AWAIT_WRITE: a BlockingCollection, and not a channel */
@@ -60,7 +65,8 @@ struct wait_thing {
 /** Does its own state prove that nobody gives it?  Else it is probable only. */
 static inline bool wait_thing_is_sure(const struct wait_thing *thing)
 {
-	return (thing->lost && !thing->pool_items) || thing->block_end == BLOCK_REFUSED;
+	return (thing->lost && !thing->pool_items) || thing->block_end == BLOCK_REFUSED ||
+	       thing->kind == THING_AGENT;
 }
 
 /** The object that lets them wait: of full blocks of a dataflow the last one, else the thing itself. */

@@ -9,6 +9,7 @@
 #include "analysis/async/async_wait.h"
 #include "analysis/heap/object_pass.h"
 #include "framework/absent.h"
+#include "gc/references.h"
 #include "inspect/managed_lock.h"
 #include "runtime/coreclr/types/continuation.h"
 #include "targets/target_map.h"
@@ -27,7 +28,7 @@ struct holders {
 
 struct graph_walk {
 	struct async_graph *graph;
-	struct holders semaphores, channels, events, sends, leases;
+	struct holders semaphores, channels, events, sends, leases, agents, loops;
 	struct hash_index taken; /* Continuations that have nodes */
 	bool with_done;
 };
@@ -122,6 +123,10 @@ static enum hd_status meet_object(void *arg, const struct object *object, struct
 		return add_holder(&walk->sends, object, err);
 	case ASYNC_LEASE:
 		return add_holder(&walk->leases, object, err);
+	case ASYNC_AGENT:
+		return add_holder(&walk->agents, object, err);
+	case ASYNC_AGENT_LOOP:
+		return add_holder(&walk->loops, object, err);
 	case ASYNC_COUNTDOWN:
 	case ASYNC_HANDLE:
 		return add_holder(&walk->events, object, err);
@@ -194,6 +199,39 @@ static enum hd_status link_lease(struct async_graph *graph, const struct object 
 	return link.to && !is_done ? async_link_add(&graph->links, link, err) : HD_OK;
 }
 
+/* Link an agent to itself that was started, and does not wait for a message. */
+static enum hd_status link_agent(struct async_graph *graph, const struct object *agent,
+				 struct hd_error *err)
+{
+	struct members *members = graph->members;
+	struct member receives = fact_of(members, agent, FACT_AGENT_RECEIVES);
+	struct member pulse = fact_of(members, agent, FACT_AGENT_PULSE);
+	const struct async_link link = { agent->address, agent->address, LINK_QUEUE };
+	bool is_at_rest = receives.bits || pulse.bits || receives.state != MEMBER_READ ||
+			  pulse.state != MEMBER_READ;
+	if (is_at_rest || !fact_of(members, agent, FACT_AGENT_STARTED).bits)
+		return HD_OK;
+	return async_link_add(&graph->links, link, err);
+}
+
+/* Link a closure of its loop to the agent that it has. */
+static enum hd_status link_loop(struct async_graph *graph, const struct object *loop,
+				struct hd_error *err)
+{
+	HD_CLEANUP(window) struct window window = { .memory = graph->heap->memory };
+	struct references references;
+	struct reference reference;
+	struct object object;
+	references_begin(&references, &window, loop);
+	while (references_next(&references, &reference)) {
+		const struct async_link link = { loop->address, reference.value, LINK_AGENT };
+		if (member_object(graph->members, reference.value, &object) &&
+		    async_graph_type(graph, object.type) == ASYNC_AGENT)
+			return async_link_add(&graph->links, link, err);
+	}
+	return HD_OK;
+}
+
 static enum hd_status link_each(struct async_graph *graph, const struct holders *holders,
 				enum hd_status (*link)(struct async_graph *graph,
 						       const struct object *object,
@@ -223,6 +261,8 @@ static enum hd_status make_links(struct graph_walk *walk, struct hd_error *err)
 	TRY(link_each(graph, &walk->events, link_event, err));
 	TRY(link_each(graph, &walk->sends, link_send, err));
 	TRY(link_each(graph, &walk->leases, link_lease, err));
+	TRY(link_each(graph, &walk->agents, link_agent, err));
+	TRY(link_each(graph, &walk->loops, link_loop, err));
 	async_links_sort(links);
 	return HD_OK;
 }
@@ -341,6 +381,8 @@ enum hd_status async_graph_create(struct heap *heap, struct members *members, bo
 	pages_free(walk.events.rows, walk.events.rows_capacity, sizeof(struct object));
 	pages_free(walk.sends.rows, walk.sends.rows_capacity, sizeof(struct object));
 	pages_free(walk.leases.rows, walk.leases.rows_capacity, sizeof(struct object));
+	pages_free(walk.agents.rows, walk.agents.rows_capacity, sizeof(struct object));
+	pages_free(walk.loops.rows, walk.loops.rows_capacity, sizeof(struct object));
 	if (status != HD_OK) {
 		async_graph_deinit(&graph);
 		return status;

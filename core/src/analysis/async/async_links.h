@@ -14,6 +14,8 @@ enum async_link_kind {
 	LINK_WRITE,     /**< the channel that has it among those that write */
 	LINK_SEND,      /**< the block of a dataflow that SendAsync made the task for */
 	LINK_LEASE, /**< the ConcurrencyLimiter that the lease, not disposed of, has permits of */
+	LINK_AGENT, /**< the MailboxProcessor (F#) that the object is a part of the running loop of */
+	LINK_QUEUE, /**< itself: a MailboxProcessor that was started, whose loop does not wait for a message */
 	LINK_EVENT, /**< the CountdownEvent or WaitHandle that has the event, or the handle, or since
 			 * 11 the WaitableObject */
 	LINK_BOX,   /**< the async method whose task continues with an UnwrapPromise, or whose state

@@ -7,6 +7,9 @@
 #include "inspect/async_name.h"
 #include "inspect/value.h"
 
+/* Closures of MailboxProcessor.Start; a line of mailbox.fs follows. */
+#define AGENT_LOOP "<StartupCode$FSharp-Core>.$Mailbox+PrepareToStart@"
+
 /* The names of the framework of .NET 8 to 11; one that ends with '<', or has "<+", has type arguments there. */
 static const struct {
 	const char *name;
@@ -70,6 +73,7 @@ static const struct {
 	  ASYNC_CHANNEL_WRITER },
 	{ "System.Threading.Tasks.Dataflow.DataflowBlock+SendAsyncSource<", ASYNC_SEND },
 	{ "System.Threading.RateLimiting.ConcurrencyLimiter+ConcurrencyLease", ASYNC_LEASE },
+	{ "Microsoft.FSharp.Control.FSharpMailboxProcessor<", ASYNC_AGENT },
 };
 
 /* Does the name end there, and no other nested type follow? */
@@ -118,6 +122,8 @@ static enum async_type find_kind(struct runtime *runtime, const struct type *typ
 		if (is_named(name, size, known_types[i].name))
 			return known_types[i].kind;
 	}
+	if (strncmp(name, AGENT_LOOP, strlen(AGENT_LOOP)) == 0)
+		return ASYNC_AGENT_LOOP;
 	if (is_read_iterator(name))
 		return ASYNC_READ_ITERATOR;
 	if (type_derives_from(runtime, type, 0, net_type_name(NET_CONTINUATION)))

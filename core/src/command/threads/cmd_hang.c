@@ -284,10 +284,26 @@ static void write_demand(struct call *call, const struct wait_thing *thing, stru
 	}
 }
 
+static void write_agent(struct call *call, const struct wait_thing *thing, struct text *text)
+{
+	char count[COUNT_SIZE];
+	text_printf(text, "%s %s in its queue", format_count(thing->items, "message", count),
+		    thing->items == 1 ? "is" : "are");
+	write_evidence(call, text, NULL);
+	text_puts(
+		text,
+		"an exception that the loop does not catch ends it, and only its event Error tells that; so does an await of what nothing refers to any more");
+	write_evidence(call, text, NULL);
+}
+
 static void write_one_object(struct call *call, const struct verdicts *verdicts,
 			     const struct verdict *verdict, struct text *text)
 {
 	uint32_t first = verdict->thing.first;
+	if (verdict->thing.kind == THING_AGENT) {
+		write_agent(call, &verdict->thing, text);
+		return;
+	}
 	append_blocked_node(text, verdicts->waits, first);
 	write_evidence(call, text, wait_node_thread(verdicts->waits, first));
 	write_caller(call, verdicts->waits, first, text);
@@ -555,11 +571,12 @@ COMMAND(hang, .has_rows = true, .summary = "say why the process hangs: one page,
 		"threads and async methods that wait for one semaphore, channel, BlockingCollection or\n"
 		"TaskCompletionSource of which nothing tells who will release it, a Barrier or a\n"
 		"CountdownEvent to which nobody comes, a ConcurrencyLimiter whose permits are lost, a\n"
-		"block of a dataflow whose item no link takes, a call of which the same is true and\n"
-		"which many others or a host's start need, requests that all wait at one place, a\n"
-		"process whose output nobody reads, a finalizer that blocks, a garbage collection that\n"
-		"waits for a thread which does not stop. In parentheses is the command that shows more.\n"
-		"A semaphore stores no owner, so what is said about one is only probable.\n"
+		"block of a dataflow whose item no link takes, an agent of F# (MailboxProcessor) whose\n"
+		"loop has ended, a call of which the same is true and which many others or a host's\n"
+		"start need, requests that all wait at one place, a process whose output nobody reads,\n"
+		"a finalizer that blocks, a garbage collection that waits for a thread which does not\n"
+		"stop. In parentheses is the command that shows more. A semaphore stores no owner, so\n"
+		"what is said about one is only probable.\n"
 		"Without a verdict it says who waits, in groups: those first that only the program can\n"
 		"release, and of these the largest. That no cause was found does not mean that nothing\n"
 		"hangs.\n"

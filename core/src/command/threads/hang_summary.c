@@ -70,8 +70,22 @@ static void append_block(struct text *text, const struct wait_thing *thing)
 	}
 }
 
+/* "7 calls wait for a reply of the MailboxProcessor 7f..., whose loop has ended" */
+static void append_agent(struct text *text, const struct wait_thing *thing)
+{
+	char count[COUNT_SIZE];
+	text_printf(text,
+		    "%s %s for a reply of the MailboxProcessor %" PRIx64 ", whose loop has ended",
+		    format_count(thing->calls, "call", count), thing->calls == 1 ? "waits" : "wait",
+		    thing->address);
+}
+
 void append_thing(struct text *text, const struct wait_thing *thing)
 {
+	if (thing->kind == THING_AGENT) {
+		append_agent(text, thing);
+		return;
+	}
 	bool may_change = thing->may_change;
 	append_counts(text, thing->threads, thing->methods, "async method");
 	text_puts(text, thing->threads + thing->methods == 1 ? " waits " : " wait ");
