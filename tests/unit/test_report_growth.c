@@ -67,7 +67,31 @@ TEST(of_what_comes_and_goes_some_is_garbage)
 	hold_table(600);
 	scene_hold(scene, SCENE_STATIC, make_pages(1200, 200, NO_VERSION));
 	drop_pages(100);
+	expect(SEVERITY_MEDIUM, GROWTH_UNKNOWN);
+	const char *sentence = scene_finding(scene, "accumulation")->sentence;
+	CU_ASSERT(strstr(sentence, "one dump cannot tell") != NULL);
+	CU_ASSERT(strstr(sentence, "nothing was ever removed") == NULL);
+}
+
+/* The collection has taken all garbage: there is none, whether some left or not. */
+TEST(right_after_a_collection_garbage_tells_nothing)
+{
+	const uint32_t old = 1200, between = 200, young = 3;
+	scene_segment(scene, GENERATION_2, (uint64_t)(old + 20) * 4096);
+	uint64_t list = scene_list(scene, old + between + young, old + between + young, NO_VERSION);
+	for (uint32_t i = 0; i < old; i++)
+		scene_list_set(scene, list, i, fake_object(scene->fake, page_type, 0));
+	scene_segment(scene, GENERATION_1, (uint64_t)between * 4096 + KILO);
+	for (uint32_t i = 0; i < between; i++)
+		scene_list_set(scene, list, old + i, fake_object(scene->fake, page_type, 0));
+	scene_segment(scene, GENERATION_0, (uint64_t)young * 4096 + KILO);
+	for (uint32_t i = 0; i < young; i++)
+		scene_list_set(scene, list, old + between + i,
+			       fake_object(scene->fake, page_type, 0));
+	scene_hold(scene, SCENE_STATIC, list);
 	expect(SEVERITY_MEDIUM, GROWTH_GROWS);
+	const char *sentence = scene_finding(scene, "accumulation")->sentence;
+	CU_ASSERT(strstr(sentence, "nothing counts how many were removed") != NULL);
 }
 
 /* It may be a cache that is not full yet. */
@@ -181,6 +205,10 @@ TEST(what_comes_again_after_a_time_grows)
 	facts.sums.all_live = facts.sums.recent = (uint64_t)64 << 20;
 	struct member_ages ages = { .of = { 50, 0, 950 }, .all = 1000, .parts = 0xf };
 	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_UNKNOWN);
+	/* If some came before the last collection as well, it was no end. */
+	ages.of[1] = 50;
+	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_GROWS);
+	ages.of[1] = 0;
 	ages.parts = 0xf0;
 	ASSERT_UINT(growth_of(&facts, &ages, NULL, 0).state, GROWTH_GROWS);
 }

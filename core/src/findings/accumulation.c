@@ -191,9 +191,7 @@ static enum hd_status add_pile(struct finding_piles *finding, const struct pile 
 	return HD_OK;
 }
 
-/* Note a member; every @p stride of them is kept as a sample. */
-static void add_member(const struct report_facts *facts, struct pile *pile, uint32_t node,
-		       uint64_t stride)
+void pile_add(const struct report_facts *facts, struct pile *pile, uint32_t node, uint64_t stride)
 {
 	if (pile->ages.all % stride == 0 && pile->sample_count < PILE_SAMPLE)
 		pile->sample[pile->sample_count++] = node;
@@ -214,7 +212,7 @@ static void list_members(const struct finding_piles *finding, size_t index, stru
 	for (uint32_t i = tree->begin[index]; i < tree->begin[index + 1]; i++) {
 		uint32_t child = tree->children[i];
 		if (facts->graph->node_types[child] == pile->type && !big_tree_has(tree, child))
-			add_member(facts, pile, child, stride);
+			pile_add(facts, pile, child, stride);
 	}
 }
 
@@ -363,7 +361,7 @@ static enum hd_status add_chain_pile(struct finding_piles *finding, uint32_t hea
 	uint64_t stride = stride_of(pile.count), steps = 0;
 	for (uint32_t node = head; node != HD_NONE; node = next_of_chain(finding, node)) {
 		if (facts->graph->node_types[node] == pile.type)
-			add_member(facts, &pile, node, stride);
+			pile_add(facts, &pile, node, stride);
 		if (++steps % JOB_STRIDE == 0 && !job_step(facts->job, 0, 0))
 			return fail_cancelled(finding->err);
 	}

@@ -19,6 +19,13 @@ struct pile {
 	size_t sample_count;
 	bool is_chain;   /**< each dominates the next */
 	bool is_limited; /**< too many to look at all */
+	/**
+	 * So many objects of owner_type have the members in collections of one field (field_piles.h), of which the
+	 * largest is @c at, and sum adds up what all of them say; 0: it is another pile.
+	 */
+	uint64_t owners;
+	uint32_t owner_type;
+	struct counted sum;
 };
 
 struct piles {
@@ -60,6 +67,8 @@ struct grouped_pile {
 HD_NODISCARD enum hd_status piles_find_parts(const struct report_facts *facts,
 					     struct grouped_pile *rows, size_t count,
 					     struct hd_error *err);
+/** Note a member; every @p stride of them is kept as a sample. */
+void pile_add(const struct report_facts *facts, struct pile *pile, uint32_t node, uint64_t stride);
 /** Most bytes first. */
 void piles_sort(struct piles *piles);
 void piles_deinit(struct piles *piles);

@@ -8,6 +8,8 @@
 #include "util/alloc.h"
 
 #define LEVELS_TO_LIMIT 6u
+/* Slots of the first segment of a ConcurrentQueue; each further one has twice as many (ConcurrentQueue.cs, .NET 8 to 11). */
+#define FIRST_SEGMENT 32u
 
 /* Is it the class itself, with any type arguments, and no class inside of it? */
 static bool is_whole_class(const struct graph_type *type, const char *class)
@@ -120,6 +122,23 @@ static void read_room(const struct report_facts *facts, const struct counted_typ
 	ret->slot = object.type->component_size;
 }
 
+/*
+ * A ConcurrentQueue counts nothing, but its first segment knows how many it has given away, and the very first one of all has a
+ * length that no later one has.
+ */
+static void read_segments(const struct report_facts *facts, uint32_t node, struct counted *ret)
+{
+	uint32_t segment = facts_fact_node(facts, node, FACT_CONCURRENT_QUEUE_HEAD);
+	if (ret->layout->shape != SHAPE_SEGMENTS || segment == HD_NONE)
+		return;
+	struct member head = facts_fact(facts, segment, FACT_SEGMENT_HEAD);
+	struct member mask = facts_fact(facts, segment, FACT_SEGMENT_MASK);
+	if (head.state != MEMBER_READ || mask.state != MEMBER_READ)
+		return;
+	ret->took_out = head.bits;
+	ret->took_nothing = !head.bits && mask.bits == FIRST_SEGMENT - 1;
+}
+
 bool counted_read(struct report_facts *facts, uint32_t node, struct counted *ret)
 {
 	const struct counted_type *type = counted_type_of(facts, node);
@@ -137,6 +156,7 @@ bool counted_read(struct report_facts *facts, uint32_t node, struct counted *ret
 	if (counted.has_count && read_count_member(&free, &spare))
 		counted.count = spare <= counted.count ? counted.count - spare : 0;
 	read_room(facts, type, address, &counted);
+	read_segments(facts, node, &counted);
 	if (counted.has_room && counted.count > counted.room) {
 		/* Chains may have more items than there are slots. */
 		bool has_chains = type->layout->shape == SHAPE_CHAINS;

@@ -19,6 +19,8 @@ struct counted {
 	uint32_t node;
 	const struct collection_layout *layout;
 	bool has_count, has_version, has_room;
+	bool took_out; /**< its own state says that elements were taken out; false: nothing says so */
+	bool took_nothing; /**< the same: that none ever was */
 	uint64_t count, version;
 	uint64_t room;  /**< elements of its array */
 	uint32_t array; /**< node of that one, or HD_NONE */

@@ -12,6 +12,9 @@
 #define YOUNG_SHARE   10000u
 #define OLD_PER_YOUNG 3u
 #define LITTLE_SHARE  10u
+/* Bytes that came since the last collection, and that it has left of those before. */
+#define LATELY_MIN (MEGABYTE / 4)
+#define LEFT_MIN   ((uint64_t)64 << 10)
 
 /* Does generation 1 count as young, because generation 0 has little?  On a small heap, less than a megabyte is much. */
 static bool has_little(const struct report_facts *facts)
@@ -71,11 +74,32 @@ static bool is_burst(const struct report_facts *facts, const struct member_ages 
 	       (unsigned int)__builtin_popcountll(parts) < YOUNG_PARTS / 2;
 }
 
+/*
+ * Did some come before the last collection as well as after it?  Then the young ones are not the end of what came at one time,
+ * though they are all together right after a collection.
+ */
+static bool came_twice(const struct member_ages *ages, uint64_t least)
+{
+	uint64_t lately = ages->of[0] + ages->of[1];
+	return ages->of[1] >= least && ages->all - lately >= OLD_PER_YOUNG * lately;
+}
+
 /* Did some members come between the last two collections, and many more before? They may come in turns. */
 static bool came_before_last(const struct member_ages *ages, uint64_t least)
 {
 	uint64_t between = ages->of[1];
 	return between >= least && ages->all - between >= OLD_PER_YOUNG * between;
+}
+
+/*
+ * Did some things come lately, but none of the members?  What the last collection has left counts most: members are among that,
+ * and what is used for a moment is not.
+ */
+static bool left_nothing(const struct report_facts *facts, const struct member_ages *ages)
+{
+	uint64_t left = facts->sums.live[GENERATION_1] + facts->sums.dead[GENERATION_1];
+	return !ages->of[GENERATION_0] && !ages->of[GENERATION_1] && facts->sums.has_recent &&
+	       facts->sums.recent >= LATELY_MIN && left >= LEFT_MIN;
 }
 
 /* So many young members say that it grows; of a few hundred that are counted, a part is enough. */
@@ -88,10 +112,26 @@ static uint64_t least_young(uint64_t all, bool has_version)
 	return all / FEW_SHARE > FEW_MIN ? all / FEW_SHARE : FEW_MIN;
 }
 
-static const char *young_reason(bool has_version)
+static const char *young_reason(bool has_proof)
 {
-	return has_version ? "nothing was ever removed, and young elements are in it"
-			   : "young elements are in it";
+	return has_proof ? "nothing was ever removed, and young elements are in it"
+			 : "young elements are in it";
+}
+
+/* Note of a collection what it says of itself; of several, of the first one, or of one with turnover. */
+static void add_owner(struct growth *growth, const struct counted *owner)
+{
+	if (counted_turns(owner)) {
+		growth->state = GROWTH_TURNS;
+		growth->reason = "more was put in than is in there";
+	}
+	if (!growth->has_count || counted_turns(owner)) {
+		growth->has_count |= owner->has_count;
+		growth->has_version |= owner->has_version;
+		growth->count = owner->count;
+		growth->version = owner->version;
+	}
+	growth->has_proof |= owner->took_nothing || counted_only_grew(owner);
 }
 
 struct growth growth_of(const struct report_facts *facts, const struct member_ages *ages,
@@ -100,19 +140,11 @@ struct growth growth_of(const struct report_facts *facts, const struct member_ag
 	struct growth growth = { .state = GROWTH_UNKNOWN,
 				 .young = ages->of[0] + (has_little(facts) ? ages->of[1] : 0),
 				 .all = ages->all };
-	bool grew = true;
+	bool grew = true, took_out = false;
 	for (size_t i = 0; i < count; i++) {
-		if (counted_turns(&owners[i])) {
-			growth.state = GROWTH_TURNS;
-			growth.reason = "more was put in than is in there";
-		}
-		if (!growth.has_count || counted_turns(&owners[i])) {
-			growth.has_count |= owners[i].has_count;
-			growth.has_version |= owners[i].has_version;
-			growth.count = owners[i].count;
-			growth.version = owners[i].version;
-		}
+		add_owner(&growth, &owners[i]);
 		grew &= !owners[i].has_version || counted_only_grew(&owners[i]);
+		took_out |= owners[i].took_out;
 	}
 	if (growth.state == GROWTH_TURNS)
 		return growth;
@@ -127,8 +159,11 @@ struct growth growth_of(const struct report_facts *facts, const struct member_ag
 	if (grew && ages->of[0] && growth.young >= least &&
 	    ages->all - growth.young >= OLD_PER_YOUNG * growth.young) {
 		growth.state = GROWTH_GROWS;
-		growth.reason = young_reason(growth.has_version);
-		if (is_burst(facts, ages)) {
+		growth.reason = young_reason(growth.has_proof);
+		if (took_out) {
+			growth.state = GROWTH_UNKNOWN;
+			growth.reason = "some were taken out, and nothing counts how many";
+		} else if (is_burst(facts, ages) && !came_twice(ages, least)) {
 			growth.state = GROWTH_UNKNOWN;
 			growth.reason = "its young elements were put in at one time";
 		} else if (count == 1) {
@@ -140,6 +175,9 @@ struct growth growth_of(const struct report_facts *facts, const struct member_ag
 	} else if (!growth.young && facts->sums.has_recent && facts->sums.recent >= recent) {
 		growth.state = GROWTH_IDLE;
 		growth.reason = "nothing that was allocated since the last collection is in it";
+	} else if (left_nothing(facts, ages)) {
+		growth.state = GROWTH_IDLE;
+		growth.reason = "nothing that came since the collection before the last is in it";
 	} else if (growth.young >= least && grew) {
 		growth.reason = "most of it is younger than the last collection";
 	} else if (!grew) {

@@ -12,9 +12,11 @@
 
 #define LEVELS_MAX 64u
 #define TYPES_MAX  16u
-#define DEAD_SHARE 4u
-#define OWN        1u
-#define NOT_OWN    2u
+#define DEAD_SHARE 10u
+/* So many must have come since the last collection: right after it there is no garbage of anything. */
+#define YOUNG_MIN 10u
+#define OWN       1u
+#define NOT_OWN   2u
 
 /* The young objects of some types that one subject retains. */
 struct inner_types {
@@ -163,11 +165,21 @@ static bool is_of_members(const struct graph_type *type)
 	       (type_begins(type, "System.Collections.") && type_contains(type, "<"));
 }
 
-bool growth_drops_nothing(const struct report_facts *facts, uint32_t type, uint64_t young)
+/* Strings and arrays are garbage for many reasons. */
+static bool is_plain(const struct graph_type *type)
 {
-	if (!facts->heap || !facts->is_complete || type >= facts->graph->type_count ||
-	    !is_of_members(&facts->graph->types[type]))
-		return false;
-	uint64_t all = facts->graph->types[type].count, live = facts_live_count(facts, type);
-	return young && all >= live && (all - live) * DEAD_SHARE <= young;
+	return type_is_array(type) || type_is_class(type, "System.String");
+}
+
+enum growth_drops growth_drops(const struct report_facts *facts, uint32_t type,
+			       const struct member_ages *ages)
+{
+	if (!facts->heap || !facts->is_complete || type >= facts->graph->type_count)
+		return DROPS_UNKNOWN;
+	const struct graph_type *row = &facts->graph->types[type];
+	uint64_t live = facts_live_count(facts, type), young = ages->of[GENERATION_0];
+	uint64_t dead = row->count > live ? row->count - live : 0;
+	if (dead * DEAD_SHARE > young)
+		return is_plain(row) ? DROPS_UNKNOWN : DROPS_SOME;
+	return young >= YOUNG_MIN && is_of_members(row) ? DROPS_NOTHING : DROPS_UNKNOWN;
 }

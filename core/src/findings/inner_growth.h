@@ -22,8 +22,17 @@ HD_NODISCARD enum hd_status inner_growth_find(const struct report_facts *facts,
 					      const uint32_t *subjects, size_t count,
 					      struct inner_growth *ret, struct hd_error *err);
 
+/** Is anything dropped of what piles up? */
+enum growth_drops {
+	DROPS_UNKNOWN,
+	DROPS_NOTHING, /**< next to none of it is garbage, though some came lately */
+	DROPS_SOME,    /**< so much is garbage that as many may have left as came */
+};
+
 /**
- * Is next to none of the type garbage, when @p young ones are alive?  Then nothing was dropped lately: of what comes and
- * goes, as much is garbage as is young.  False if that is not known.
+ * Compare how many objects of a type are garbage with how many of it came since the last collection (@p ages): of what comes and
+ * goes, as much is garbage as is young.  What came before the last collection does not count, as that one has taken its
+ * garbage.
  */
-bool growth_drops_nothing(const struct report_facts *facts, uint32_t type, uint64_t young);
+enum growth_drops growth_drops(const struct report_facts *facts, uint32_t type,
+			       const struct member_ages *ages);

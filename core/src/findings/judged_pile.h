@@ -2,6 +2,7 @@
 /* Piles that the rule `accumulation` has judged, and which of them are one finding: doc/report.md 4.1. */
 #pragma once
 
+#include "findings/inner_growth.h"
 #include "findings/owners.h"
 #include "findings/report.h"
 
@@ -19,9 +20,10 @@ struct judged {
 	uint32_t type;  /**< of what piles up: what the nodes of a collection hold */
 	uint64_t limit; /**< that the owner has */
 	bool has_limit;
-	bool drops_nothing; /**< none of them is garbage, though some are young */
-	uint32_t subject;   /**< the object whose path names the owner, or HD_NONE */
-	bool is_connection; /**< parts of connections that are open */
+	enum growth_drops drops;
+	bool is_told_by_other; /**< a pile of fields, or what has these, tells the same */
+	uint32_t subject;      /**< the object whose path names the owner, or HD_NONE */
+	bool is_connection;    /**< parts of connections that are open */
 	bool is_of_main; /**< an async method that Main waits for holds it: as long as the process */
 	enum root_class root;
 	uint64_t members; /**< of all piles of its name */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "findings/rule.h"
-#include "inspect/async_name.h"
 #include "util/alloc.h"
 #include "util/job.h"
 
@@ -43,15 +42,6 @@ static void making_deinit(struct making *making)
 	pages_free(making->of_nodes, nodes, sizeof(*making->of_nodes));
 	pages_free(making->nearest, nodes, sizeof(*making->nearest));
 	mem_free(making->own_types);
-}
-
-static bool is_own_part(const struct report_facts *facts, const struct graph_type *type)
-{
-	size_t size;
-	const char *machine =
-		type->name ? async_box_machine(type->name, type->name_size, &size) : NULL;
-	return machine ? facts_name_is_own(facts, machine, size)
-		       : type_is_own(type) && !type_is_array(type);
 }
 
 static bool is_pile(const struct report_facts *facts, const struct report_finding *finding)
@@ -99,7 +89,7 @@ static enum hd_status prepare(struct making *making, struct hd_error *err)
 	making->own_types = mem_calloc((size_t)graph->type_count + 1, sizeof(*making->own_types));
 	TRY_MEMORY(making->of_nodes && making->nearest && making->own_types, err);
 	for (uint32_t type = 0; type < graph->type_count; type++)
-		making->own_types[type] = is_own_part(making->facts, &graph->types[type]);
+		making->own_types[type] = typed_is_own(making->facts, &graph->types[type]);
 	for (size_t i = making->pile_count; i-- > 0;) {
 		uint32_t subject = making->piles[i].finding->holder.subject;
 		making->of_nodes[subject] = (uint8_t)(i + 1);

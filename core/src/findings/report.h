@@ -8,7 +8,7 @@
  *	counted, growth, owners, typed  collections, what they have inside; tallies
  *	finding, holder_name, holder, waste  texts, words and severity; the path that keeps an object; empty slots
  *	inner_growth                    growth inside of members
- *	accumulation, pile_parts, judged_pile  objects that pile up; piles that are one
+ *	accumulation, field_piles, pile_parts, judged_pile  objects that pile up; piles that are one
  *	inventory, comparison, since    two heaps, and what they say of findings
  *	made_of                         the types of the program that piles are made of
  *	rule_NAME                       a rule each: it finds and counts, and calls no other one.  What others have
@@ -54,6 +54,7 @@ struct growth {
 	enum growth_state state;
 	const char *reason; /**< static */
 	bool has_count, has_version;
+	bool has_proof;            /**< a collection says that nothing was ever taken out of it */
 	uint64_t count, version;   /**< as the collection says */
 	uint64_t young, all;       /**< elements in the youngest generation, and in all */
 	const struct since *since; /**< what became of it since another heap; NULL: there is none */

@@ -3,10 +3,11 @@
 
 #include "findings/accumulation.h"
 #include "findings/comparison.h"
-#include "findings/inner_growth.h"
+#include "findings/field_piles.h"
 #include "findings/judged_pile.h"
 #include "findings/rule.h"
 #include "findings/typed.h"
+#include "framework/collection_layout.h"
 #include "gc/heap.h"
 #include "util/alloc.h"
 #include "util/job.h"
@@ -88,8 +89,7 @@ static bool is_small(const struct judged *judged)
 	const struct pile *pile = judged->pile;
 	const struct growth *growth = &judged->growth;
 	bool is_new = growth->state == GROWTH_UNKNOWN && 2 * growth->young >= growth->all;
-	bool grew = growth->has_version && growth->version >= growth->count &&
-		    (growth->state == GROWTH_GROWS || is_new);
+	bool grew = growth->has_proof && (growth->state == GROWTH_GROWS || is_new);
 	if (grew && pile->count >= GROWING_MEMBERS_MIN && pile->bytes >= UNKNOWN_MIN)
 		return false;
 	return pile->count < MEMBERS_MIN &&
@@ -108,16 +108,19 @@ static enum severity severity_of_pile(const struct report *report, const struct 
 		return SEVERITY_INFO;
 	if (is_small(judged))
 		return SEVERITY_LOW;
+	/* Each of some rooms has its visitors: that says nothing if nothing counts them. */
+	if (pile->owners && !judged->growth.has_proof && judged->growth.state != GROWTH_GROWS)
+		return SEVERITY_LOW;
 	/* A program that does one job holds in Main what the job needs. */
 	if (judged->is_of_main) {
 		return judged->growth.state == GROWTH_GROWS && permille >= 200 ? SEVERITY_MEDIUM
 									       : SEVERITY_LOW;
 	}
 	/* A cache that is not full yet drops nothing, either: a counter says more. */
-	bool is_sure =
-		judged->growth.has_version || (judged->drops_nothing && permille >= HALF_OF_ALL);
+	bool is_sure = judged->growth.has_proof ||
+		       (judged->drops == DROPS_NOTHING && permille >= HALF_OF_ALL);
 	/* In a small heap a pile that no counter proves to grow may be all that the program works on now. */
-	if (!judged->growth.has_version && facts->sums.all_live < SMALL_HEAP &&
+	if (!judged->growth.has_proof && facts->sums.all_live < SMALL_HEAP &&
 	    pile->bytes < SMALL_PILE)
 		return SEVERITY_LOW;
 	if (judged->growth.state == GROWTH_GROWS && permille >= 200)
@@ -148,22 +151,30 @@ static void judge_growth(const struct report *report, struct judged *judged,
 	}
 }
 
+/* Only a counter proves that nothing was removed. */
+static const char *growing_words(struct report *report, const struct judged *judged)
+{
+	const char *young = report_number(report, judged->growth.young);
+	if (judged->growth.has_proof) {
+		return report_text(report,
+				   "nothing was ever removed, and %s are younger than the last "
+				   "collection",
+				   young);
+	}
+	const char *removed = judged->drops == DROPS_NOTHING
+				      ? "next to none was dropped since: it probably grows"
+				      : "nothing counts how many were removed";
+	return report_text(report, "%s are younger than the last collection, and %s", young,
+			   removed);
+}
+
 static const char *meaning(struct report *report, const struct judged *judged)
 {
 	if (judged->growth.since)
 		return since_text(report, judged->growth.since);
 	switch (judged->growth.state) {
 	case GROWTH_GROWS:
-		return judged->growth.has_version
-			       ? report_text(
-					 report,
-					 "nothing was ever removed, and %s are younger than the "
-					 "last collection",
-					 report_number(report, judged->growth.young))
-			       : report_text(report,
-					     "%s are younger than the last collection, so it still "
-					     "grows",
-					     report_number(report, judged->growth.young));
+		return growing_words(report, judged);
 	case GROWTH_TURNS:
 		return "elements come and go";
 	case GROWTH_IDLE:
@@ -247,6 +258,10 @@ static void describe_pile(struct report *report, const struct judged *judged,
 				 ? " (two collections have them)"
 				 : "";
 	const char *through = is_one && pile->is_chain ? " in one chain" : "";
+	if (is_one && pile->owners) {
+		through = report_text(report, " in %s collections",
+				      report_number(report, pile->owners));
+	}
 	finding->title = report_text(report, "%s %s in %s", count, member, name);
 	if (is_one && judged->has_limit) {
 		finding->sentence = report_text(
@@ -281,21 +296,44 @@ static bool is_in_full_array(const struct report_facts *facts, const struct judg
 	       array.length == pile->count;
 }
 
+/* Strings are often garbage, but the nodes that have them only if they were taken out. */
+static enum growth_drops drops_of(const struct report_facts *facts, uint32_t item,
+				  const struct pile *pile)
+{
+	enum growth_drops items = growth_drops(facts, item, &pile->ages);
+	enum growth_drops nodes = growth_drops(facts, pile->type, &pile->ages);
+	if (items == DROPS_NOTHING || nodes == DROPS_NOTHING)
+		return DROPS_NOTHING;
+	return items == DROPS_SOME || nodes == DROPS_SOME ? DROPS_SOME : DROPS_UNKNOWN;
+}
+
 /* Find out of a pile what the comparison of all of them needs. */
 static void prepare_pile(struct report *report, const struct pile *pile, struct judged *ret)
 {
 	struct report_facts *facts = &report->facts;
 	*ret = (struct judged){ .pile = pile };
-	owners_find(facts, pile->at, pile->sample, pile->sample_count, &ret->owners);
+	if (pile->owners) {
+		ret->owners.rows[ret->owners.count++] = pile->sum;
+	} else {
+		owners_find(facts, pile->at, pile->sample, pile->sample_count, &ret->owners);
+	}
 	ret->type = owners_item_type(facts, pile->type, pile->sample, pile->sample_count);
 	ret->growth = growth_of(facts, &pile->ages, ret->owners.rows, ret->owners.count);
 	if (ret->growth.state == GROWTH_GROWS && is_in_full_array(facts, ret)) {
 		ret->growth.state = GROWTH_UNKNOWN;
 		ret->growth.reason = "the array that has them has no room for more";
 	}
-	/* Strings are often garbage, but the nodes that have them only if they were taken out. */
-	ret->drops_nothing = growth_drops_nothing(facts, ret->type, ret->growth.young) ||
-			     growth_drops_nothing(facts, pile->type, ret->growth.young);
+	ret->drops = drops_of(facts, ret->type, pile);
+	if (ret->growth.state == GROWTH_GROWS && !ret->growth.has_proof &&
+	    ret->drops == DROPS_SOME) {
+		ret->growth.state = GROWTH_UNKNOWN;
+		ret->growth.reason = "some came and others were dropped, and nothing counts them";
+	}
+	bool hides_changes = pile->owners && pile->sum.layout && pile->sum.layout->hides_changes;
+	if (ret->growth.state == GROWTH_GROWS && hides_changes && ret->drops != DROPS_NOTHING) {
+		ret->growth.state = GROWTH_UNKNOWN;
+		ret->growth.reason = "new elements may have taken the place of old ones";
+	}
 	ret->subject = subject_of(report, ret);
 }
 
@@ -303,14 +341,15 @@ static void prepare_pile(struct report *report, const struct pile *pile, struct 
 static void look_inside(const struct report_facts *facts, const struct inner_growth *inner,
 			struct judged *judged)
 {
-	if (inner->type == HD_NONE || inner->type == judged->type ||
+	if (inner->type == HD_NONE || inner->type == judged->type || judged->pile->owners ||
 	    judged->growth.state == GROWTH_TURNS || judged->growth.state == GROWTH_GROWS)
 		return;
 	struct growth growth = growth_of(facts, &inner->ages, NULL, 0);
-	if (growth.state != GROWTH_GROWS || !growth_drops_nothing(facts, inner->type, growth.young))
+	enum growth_drops drops = growth_drops(facts, inner->type, &inner->ages);
+	if (growth.state != GROWTH_GROWS || drops != DROPS_NOTHING)
 		return;
 	judged->growth = growth;
-	judged->drops_nothing = true;
+	judged->drops = drops;
 }
 
 static enum hd_status judge_pile(struct report *report, struct judged *judged,
@@ -358,7 +397,7 @@ static enum hd_status judge_pile(struct report *report, struct judged *judged,
 /* A pile that is small for one is told if nothing leaves it. */
 static bool is_enough(const struct report_facts *facts, const struct judged *judged)
 {
-	bool is_sure = judged->growth.has_version || judged->drops_nothing;
+	bool is_sure = judged->growth.has_proof || judged->drops == DROPS_NOTHING;
 	return judged->pile->bytes >= facts_limit(facts) ||
 	       (judged->growth.state == GROWTH_GROWS && is_sure && !is_small(judged));
 }
@@ -377,6 +416,29 @@ static enum hd_status look_inside_all(const struct report_facts *facts, struct j
 	return HD_OK;
 }
 
+/*
+ * A few old objects are not what piles up, if what they have in one field does; objects that come one by one are, with all
+ * that they have.
+ */
+static void choose_levels(struct judged *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct pile *inner = rows[i].pile;
+		for (size_t k = 0; inner->owners && k < count; k++) {
+			struct judged *outer = &rows[k];
+			if (k == i || inner->bytes < outer->pile->bytes / 2 ||
+			    (outer->pile->type != inner->owner_type &&
+			     outer->type != inner->owner_type))
+				continue;
+			bool is_outer = outer->growth.state == GROWTH_GROWS ||
+					outer->growth.state == GROWTH_TURNS ||
+					(outer->growth.young && !is_small(outer));
+			outer->is_told_by_other |= !is_outer;
+			rows[i].is_told_by_other |= is_outer;
+		}
+	}
+}
+
 static enum hd_status judge_piles(struct report *report, const struct piles *piles,
 				  struct hd_error *err)
 {
@@ -388,9 +450,11 @@ static enum hd_status judge_piles(struct report *report, const struct piles *pil
 	TRY_MEMORY(all && rows && grouped, err);
 	for (size_t i = 0; i < piles->rows_count; i++)
 		prepare_pile(report, &piles->rows[i], &all[i]);
+	choose_levels(all, piles->rows_count);
 	TRY(look_inside_all(&report->facts, all, piles->rows_count, err));
 	for (size_t i = 0; i < piles->rows_count; i++) {
-		if (all[i].subject != HD_NONE && is_enough(&report->facts, &all[i]))
+		if (all[i].subject != HD_NONE && !all[i].is_told_by_other &&
+		    is_enough(&report->facts, &all[i]))
 			TRY(judge_pile(report, &all[i], &judgement, err));
 	}
 	if (!judgement.count)
@@ -407,10 +471,12 @@ static enum hd_status find_accumulations(struct report *report, struct hd_error 
 	HD_CLEANUP(piles) struct piles piles = { 0 };
 	uint64_t limit = facts_limit(&report->facts), half = limit / 2;
 	uint64_t least = half > GROWING_MIN ? half : GROWING_MIN;
-	TRY(piles_find(&report->facts, least < limit ? least : limit, &piles, err));
+	least = least < limit ? least : limit;
+	TRY(piles_find(&report->facts, least, &piles, err));
+	TRY(piles_join(&report->facts, &piles, err));
+	TRY(piles_add_fields(&report->facts, least, &piles, err));
 	if (piles.is_limited)
 		rule_limited(report);
-	TRY(piles_join(&report->facts, &piles, err));
 	return judge_piles(report, &piles, err);
 }
 

@@ -4,6 +4,7 @@
 #include <ctype.h>
 
 #include "framework/member.h"
+#include "inspect/async_name.h"
 
 uint32_t typed_next(const struct report_facts *facts, uint32_t type, const char *name)
 {
@@ -95,4 +96,13 @@ size_t tally_top(const struct tally *tally)
 			best = i;
 	}
 	return best;
+}
+
+bool typed_is_own(const struct report_facts *facts, const struct graph_type *type)
+{
+	size_t size;
+	const char *machine =
+		type->name ? async_box_machine(type->name, type->name_size, &size) : NULL;
+	return machine ? facts_name_is_own(facts, machine, size)
+		       : type_is_own(type) && !type_is_array(type);
 }

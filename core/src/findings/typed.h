@@ -31,6 +31,9 @@ struct member_ages typed_ages(const struct report_facts *facts, const uint32_t *
 /** The runtime's type of a type; NULL: it is not known, or this is a dump file. */
 const struct type *typed_class(const struct report_facts *facts, uint32_t type);
 
+/** Does the program's code have the fields of a type: of a class, or of an async method's box?  Not of an array. */
+bool typed_is_own(const struct report_facts *facts, const struct graph_type *type);
+
 /** Claim a node, and what dominates it directly as long as that is one of @p classes (NULL ends) or in one, @p levels at most; returns the last. */
 uint32_t typed_claim_up(struct report_facts *facts, uint32_t node, const char *const *classes,
 			unsigned int levels);
