@@ -21,7 +21,7 @@ enum value_form {
 	FORM_REFERENCE, /**< an address of an object, 0 = null */
 	FORM_STRUCT,    /**< an embedded struct at an address: SOS prints the address */
 	FORM_MISSING,   /**< the bytes are not in the target */
-	FORM_UNSET,     /**< a static of a type that was never used: it has no slot yet */
+	FORM_UNSET,     /**< a static of a class that is not initialised yet */
 };
 
 struct value_out {

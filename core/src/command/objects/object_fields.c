@@ -147,7 +147,17 @@ static void read_slot(struct heap *heap, const struct field *field, uint64_t slo
 		value_read(heap, field->element_type, field->type, slot, ret);
 }
 
-/* A thread static has no value of its own. */
+/* Is it what all fields of that kind hold before anything is written to them? */
+static bool is_default(const struct value_out *value)
+{
+	return (value->form == FORM_TEXT && !value->bits) ||
+	       (value->form == FORM_REFERENCE && !value->address);
+}
+
+/*
+ * A thread static has no value of its own.  Before a class is initialised its fields hold 0, which the program never
+ * sees: the static constructor runs first, and writes to them.
+ */
 static void read_static(struct heap *heap, const struct field *field, struct value_out *ret)
 {
 	bool initialised = true;
@@ -155,8 +165,12 @@ static void read_static(struct heap *heap, const struct field *field, struct val
 		return;
 	uint64_t slot = field_static_address(heap->runtime, field, &initialised);
 	read_slot(heap, field, slot, ret);
-	if (!slot && !initialised)
-		ret->form = FORM_UNSET;
+	if (initialised)
+		return;
+	bool is_unset = !slot || (is_default(ret) &&
+				  type_has_static_constructor(heap->runtime, field->declaring));
+	if (is_unset)
+		*ret = (struct value_out){ .form = FORM_UNSET };
 }
 
 /* The value of a thread static in the next thread, from *@p next on, that has one, or NULL. */

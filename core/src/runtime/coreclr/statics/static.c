@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Where static fields lie (doc/coreclr.md 10.2, 10.3; methodtable.h, appdomain.hpp). */
+#include <string.h>
+
 #include "mem/memory.h"
+#include "metadata/metadata.h"
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/modules/module.h"
@@ -23,6 +26,9 @@
 #define MODULE_LOCAL_GC    32u
 #define LOCAL_CLASS_FLAGS  48u
 #define CLASS_INITIALISED  0x1u
+
+/* A column of the metadata's table of methods. */
+#define METHOD_NAME 3u
 
 bool element_is_gc_static(uint8_t element_type)
 {
@@ -108,6 +114,22 @@ void static_bases_read(struct runtime *runtime, const struct type *type, struct 
 	} else {
 		bases_9(runtime, type, ret);
 	}
+}
+
+bool type_has_static_constructor(struct runtime *runtime, const struct type *type)
+{
+	const struct module *module = module_find(runtime, type_home_module(runtime, type));
+	const struct metadata *metadata = module ? module->metadata : NULL;
+	uint32_t end, rid = type->token & 0x00ffffff;
+	if (!metadata || !rid)
+		return false;
+	for (uint32_t at = metadata_members(metadata, MD_METHOD, rid, &end); at < end; at++) {
+		uint32_t method = metadata_member(metadata, MD_METHOD, at);
+		uint32_t name = metadata_column(metadata, MD_METHOD, method, METHOD_NAME);
+		if (strcmp(metadata_string(metadata, name), ".cctor") == 0)
+			return true;
+	}
+	return false;
 }
 
 uint64_t field_static_address(struct runtime *runtime, const struct field *field,

@@ -86,6 +86,9 @@ bool field_is_named(const struct field *field);
 uint64_t field_static_address(struct runtime *runtime, const struct field *field,
 			      bool *ret_initialised);
 
+/** Has @p type a static constructor?  false also without metadata. */
+bool type_has_static_constructor(struct runtime *runtime, const struct type *type);
+
 /** Bytes of a value of @p element_type (1 to 8), 0 for structs. */
 unsigned int element_size(uint8_t element_type);
 

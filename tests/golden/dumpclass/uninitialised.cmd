@@ -1,0 +1,2 @@
+file: --no-files corefiles/hang.core.zst
+dumpclass System.RuntimeType
