@@ -36,6 +36,7 @@ TEST(methods_tell_what_a_thread_waits_for)
 		{ "System.Threading.SpinLock.ContinueTryEnter", WAIT_SPIN_LOCK },
 		{ "System.Threading.ReaderWriterLockSlim+SpinLock.EnterSpin", WAIT_SPIN },
 		{ "System.Threading.SpinWait.SpinOnceCore", WAIT_SPIN },
+		{ "System.Threading.Thread.LongSpinWaitInternal", WAIT_SPIN },
 		{ "System.Threading.CancellationTokenSource+Registrations.WaitForCallbackToComplete",
 		  WAIT_CALLBACK },
 		{ "System.Diagnostics.Process.WaitForExitCore", WAIT_PROCESS },

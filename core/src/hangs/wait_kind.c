@@ -62,6 +62,8 @@ static const struct {
 	  WAIT_CALLBACK },
 	{ "System.Threading.SpinLock.", WAIT_SPIN_LOCK },
 	{ "System.Threading.SpinWait.", WAIT_SPIN },
+	{ "System.Threading.Thread.SpinWait", WAIT_SPIN },
+	{ "System.Threading.Thread.LongSpinWait", WAIT_SPIN },
 	{ "System.Threading.ReaderWriterLockSlim+SpinLock.", WAIT_SPIN },
 	{ "System.Threading.ReaderWriterLockSlim.TryEnterRead", WAIT_READ },
 	{ "System.Threading.ReaderWriterLockSlim.TryEnterWrite", WAIT_WRITE },
