@@ -106,6 +106,32 @@ TEST(threads_have_the_columns_of_sos)
 	end(&fixture);
 }
 
+/* The warnings about @p line; NULL: none. */
+static void check_warned(struct fixture *fixture, const char *line, const char *part)
+{
+	struct answer answer = command_run(fixture->session, line);
+	const char *warnings = answer.warnings.bytes ? answer.warnings.bytes : "";
+	if (!part)
+		ASSERT_TEXT(warnings, "");
+	else if (!strstr(warnings, part))
+		ASSERT_TEXT(warnings, part);
+	answer_deinit(&answer);
+}
+
+TEST(answers_about_threads_do_not_warn_of_the_heap)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	check_warned(&fixture, "clrthreads", "unknown-build: ");
+	findings_add(&fixture.fake->target.findings, FINDING_SEGMENT_LIST, NULL, "ends too early");
+	check_warned(&fixture, "clrthreads", NULL);
+	findings_add(&fixture.fake->target.findings, FINDING_THREAD_LIST, NULL, "is cut");
+	check_warned(&fixture, "clrthreads", "thread-list: is cut");
+	check_warned(&fixture, "eeheap -gc", "segment-list: ends too early");
+	check_warned(&fixture, "eeheap -gc", NULL);
+	end(&fixture);
+}
+
 TEST(threads_that_wait_are_told_in_whole_sentences_with_escaped_names)
 {
 	struct fake_clr *fake = fake_clr_create(NULL);

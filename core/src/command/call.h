@@ -91,6 +91,9 @@ enum needs {
 	NEEDS_LOADER = 1 << 6,   /**< RUNTIME_LOADER */
 	NEEDS_FIELDS = 1 << 7,   /**< RUNTIME_FIELDS */
 	NEEDS_THREADS = 1 << 8,  /**< RUNTIME_THREADS */
+	NEEDS_SEGMENTS =
+		1
+		<< 9, /**< the heap's, as far as they can be read: warnings tell what is missing of it */
 };
 
 /** Whether debuggers offer a command by its own name, without a prefix, where that name is free. */

@@ -126,7 +126,7 @@ static enum hd_status ensure_open(struct call *call)
 		if (!call->command->tells_findings) {
 			tell_stop(call);
 			if (!session->target)
-				session_warn(session, call->sink);
+				session_warn(session, call->sink, true);
 		}
 	}
 	if (session_is_open(session))
@@ -164,6 +164,12 @@ static enum hd_status check_runtime(const struct call *call)
 			    runtime_ops(call->heap->runtime)->name, rows[i].instead);
 	}
 	return HD_OK;
+}
+
+/* Does the answer lack something where objects, roots or segments cannot be read? */
+static bool is_about_heap(const struct call *call)
+{
+	return needs_of(call) != NEEDS_RUNTIME || call->command->needs & NEEDS_SEGMENTS;
 }
 
 static enum hd_status provide_heap(struct call *call)
@@ -297,7 +303,7 @@ static enum hd_status run_parsed(struct call *call)
 	call->findings |= is_doubtful(call);
 	/* open tells the number itself, info all of them. */
 	if (call->session->target && !call->command->tells_findings)
-		session_warn(call->session, call->sink);
+		session_warn(call->session, call->sink, status != HD_OK || is_about_heap(call));
 	/* A file was complete before it shrank, or has nothing to do with it. */
 	if (!call->is_written && mapped_files_shrunk()) {
 		status = fail(call->err, HD_ERR_OS, 0,

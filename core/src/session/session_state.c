@@ -203,7 +203,6 @@ static void replace_opened(struct hd_session *session, char *path, struct hd_gra
 	session->format = format;
 	session->target = target;
 	session->runtime = runtime;
-	session->warned = 0;
 }
 
 enum hd_status session_open(struct hd_session *session, const char *path,
@@ -406,7 +405,7 @@ enum hd_status hd_session_open(struct hd_session *session, const char *path, int
 	enum hd_status status = session_open(session, path, &settings, &job, err);
 	signal_hold_end(&too_large);
 	TRY(status);
-	session_warn(session, sink);
+	session_warn(session, sink, true);
 	return HD_OK;
 }
 

@@ -83,7 +83,6 @@ struct hd_session {
 	struct runtime *runtime;
 	struct heap *heap;
 	struct root_set *roots; /**< NULL until a command needs them */
-	size_t warned;          /**< findings of the target that session_warn() has told */
 	char sandbox[96];       /**< see hd_session_sandbox(); "": nothing is shown */
 	int32_t selected;       /**< the debugger's selected thread: see hd_session_thread(); 0:
 				 * none */
@@ -136,8 +135,11 @@ HD_NODISCARD enum hd_status session_attach(int pid, const struct target_options 
 /**
  * Warn why answers about the open target may be incomplete, if there are findings.  Each finding of
  * a target is told once, because findings come while commands read it.
+ *
+ * @param is_about_heap false: the answer is about something else; findings that only matter to answers about the heap are
+ * left to a later call.
  */
-void session_warn(struct hd_session *session, const struct hd_sink *sink);
+void session_warn(struct hd_session *session, const struct hd_sink *sink, bool is_about_heap);
 /** Note that the present findings of a target were already told in another way. */
 void session_warned(struct hd_session *session);
 

@@ -59,13 +59,16 @@ static bool is_of_pass(enum finding_kind kind, enum finding_kind told)
 	return traits->losses && kind == told;
 }
 
-static void add_of_target(struct news *news, const struct findings *findings, size_t from,
+static void add_of_target(struct news *news, const struct findings *findings, bool is_about_heap,
 			  enum finding_kind told)
 {
-	for (size_t i = from; i < findings->count; i++) {
-		const struct finding *row = &findings->rows[i];
-		if (is_of_pass(row->kind, told))
-			add_finding(news, row->kind, 0, row->detail);
+	for (size_t i = 0; i < findings->count; i++) {
+		struct finding *row = &findings->rows[i];
+		bool is_asked = is_about_heap || !finding_traits(row->kind)->is_of_heap;
+		if (row->is_told || !is_asked || !is_of_pass(row->kind, told))
+			continue;
+		add_finding(news, row->kind, 0, row->detail);
+		row->is_told = true;
 	}
 }
 
@@ -91,7 +94,7 @@ static void write_news(const struct hd_session *session, const struct hd_sink *s
 		sink_warn(sink, text.bytes);
 }
 
-void session_warn(struct hd_session *session, const struct hd_sink *sink)
+void session_warn(struct hd_session *session, const struct hd_sink *sink, bool is_about_heap)
 {
 	struct news news = { 0 };
 	if (!sink || !sink->warn)
@@ -106,12 +109,11 @@ void session_warn(struct hd_session *session, const struct hd_sink *sink)
 	 */
 	for (enum finding_kind told = 0; told <= FINDING_KINDS; told++) {
 		if (session->target) {
-			add_of_target(&news, &session->target->findings, session->warned, told);
+			add_of_target(&news, &session->target->findings, is_about_heap, told);
 		} else if (session->format) {
 			add_of_graph(&news, session->graph, told);
 		}
 	}
-	session_warned(session);
 	if (news.told_count)
 		write_news(session, sink, &news);
 	text_deinit(&news.told);
@@ -120,6 +122,6 @@ void session_warn(struct hd_session *session, const struct hd_sink *sink)
 
 void session_warned(struct hd_session *session)
 {
-	if (session->target)
-		session->warned = session->target->findings.count;
+	for (size_t i = 0; session->target && i < session->target->findings.count; i++)
+		session->target->findings.rows[i].is_told = true;
 }

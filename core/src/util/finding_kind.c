@@ -12,6 +12,7 @@ static const struct finding_traits traits[FINDING_KINDS] = {
 		.name = "gc-in-progress",
 		.lost_one = "a garbage collection was moving objects",
 		.losses = ANYTHING,
+		.is_of_heap = true,
 	},
 	[FINDING_HEAP_BYTES_MISSING] = {
 		.name = "heap-bytes-missing",
@@ -19,6 +20,7 @@ static const struct finding_traits traits[FINDING_KINDS] = {
 		.lost_many = "bytes of the heap are missing",
 		.losses = LOSS_OBJECTS,
 		.is_gap = true,
+		.is_of_heap = true,
 	},
 	[FINDING_MISSING_STACK] = {
 		.name = "missing-stack",
@@ -53,16 +55,19 @@ static const struct finding_traits traits[FINDING_KINDS] = {
 		.name = "handle-table",
 		.lost_one = "a part of the handle table could not be read",
 		.losses = LOSS_ROOTS | LOSS_REFERENCES,
+		.is_of_heap = true,
 	},
 	[FINDING_FINALIZER_QUEUE] = {
 		.name = "finalizer-queue",
 		.lost_one = "a part of a finalizer queue could not be read",
 		.losses = LOSS_ROOTS,
+		.is_of_heap = true,
 	},
 	[FINDING_NO_ROOTS] = {
 		.name = "no-roots",
 		.lost_one = "the roots could not be read",
 		.losses = LOSS_ROOTS | LOSS_REFERENCES,
+		.is_of_heap = true,
 	},
 	[FINDING_UNWALKABLE] = {
 		.name = "unwalkable",
@@ -70,12 +75,14 @@ static const struct finding_traits traits[FINDING_KINDS] = {
 		.lost_many = "stretches of the heap could not be walked",
 		.losses = LOSS_OBJECTS,
 		.advice = "verifyheap lists them, each with a verdict",
+		.is_of_heap = true,
 	},
 	[FINDING_BAD_ROOT] = {
 		.name = "bad-root",
 		.lost_one = "1 root points outside the heap",
 		.lost_many = "roots point outside the heap",
 		.losses = LOSS_ROOTS,
+		.is_of_heap = true,
 	},
 	[FINDING_ROOT_TO_NO_OBJECT] = {
 		.name = "root-to-no-object",
@@ -83,12 +90,14 @@ static const struct finding_traits traits[FINDING_KINDS] = {
 		.lost_many = "roots lead to no object",
 		.losses = LOSS_ROOTS,
 		.advice = "verifyheap says where the heap is damaged",
+		.is_of_heap = true,
 	},
 	[FINDING_HANDLE_TO_NO_OBJECT] = {
 		.name = "handle-to-no-object",
 		.lost_one = "1 dependent handle leads to no object",
 		.lost_many = "dependent handles lead to no object",
 		.losses = LOSS_REFERENCES,
+		.is_of_heap = true,
 	},
 	[FINDING_REFERENCE_TO_NO_OBJECT] = {
 		.name = "reference-to-no-object",
@@ -96,16 +105,19 @@ static const struct finding_traits traits[FINDING_KINDS] = {
 		.lost_many = "references lead to no object",
 		.losses = LOSS_REFERENCES,
 		.advice = "verifyheap shows them",
+		.is_of_heap = true,
 	},
 	[FINDING_SEGMENT_LIST] = {
 		.name = "segment-list",
 		.lost_one = "a part of the heap's segments is not known",
 		.losses = LOSS_OBJECTS,
+		.is_of_heap = true,
 	},
 	[FINDING_GC_HEAP] = {
 		.name = "gc-heap",
 		.lost_one = "a part of the GC's heap is not known",
 		.losses = LOSS_OBJECTS,
+		.is_of_heap = true,
 	},
 	[FINDING_PARTIAL_HEAP] = {
 		.name = "partial-heap",
@@ -243,12 +255,12 @@ static const struct finding_traits traits[FINDING_KINDS] = {
 	},
 	[FINDING_THREAD_IDS] = { .name = "thread-ids" },
 	[FINDING_PARTIAL_STACK] = { .name = "partial-stack" },
-	[FINDING_STATICS] = { .name = "statics" },
+	[FINDING_STATICS] = { .name = "statics", .is_of_heap = true },
 	[FINDING_FRAMEWORK] = {
 		.name = "framework",
 		.advice = "use a newer heapdump: an answer that needs one of them says so",
 	},
-	[FINDING_TYPE_TABLES] = { .name = "type-tables" },
+	[FINDING_TYPE_TABLES] = { .name = "type-tables", .is_of_heap = true },
 	[FINDING_MODULES_MISSING] = {
 		.name = "modules-missing",
 		.is_gap = true,

@@ -132,6 +132,7 @@ struct finding_traits {
 	uint8_t losses;        /**< enum finding_loss, or'ed */
 	bool is_harmless;      /**< nothing is missing because of it: no warning */
 	bool is_gap;           /**< bytes or structures of the target are missing */
+	bool is_of_heap;       /**< only answers about objects, roots and segments lack something */
 	bool is_elsewhere;     /**< it is about other things in the file, not about what was read */
 };
 

@@ -19,6 +19,7 @@ struct finding {
 	char *detail;   /**< one line: what it is, and the consequence */
 	char *advice;   /**< one line: what the user can do; or NULL */
 	uint64_t count; /**< number of the things that detail is about, 0: not counted */
+	bool is_told;   /**< a warning has told it */
 	bool is_rest;   /**< the last row of its kind: count is the number of those that are not
 			 * listed */
 };

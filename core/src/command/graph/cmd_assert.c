@@ -149,7 +149,7 @@ static enum hd_status count_before(struct call *call, uint64_t *ret)
 	TRY(count_live(call, other, graph, &counts));
 	*ret = live_types_total(graph, counts).size;
 	pages_free(counts, graph->type_count, sizeof(*counts));
-	session_warn(other, call->sink);
+	session_warn(other, call->sink, true);
 	return HD_OK;
 }
 

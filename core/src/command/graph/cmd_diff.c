@@ -251,7 +251,7 @@ static enum hd_status side_of_other(struct call *call, struct hd_session *other,
 	call->heap = heap;
 	enum hd_status status = side_of_heap(call, side);
 	call->heap = before;
-	session_warn(other, call->sink);
+	session_warn(other, call->sink, true);
 	return status;
 }
 

@@ -163,4 +163,4 @@ COMMAND(analyzeoom, .alias = "ao", .has_rows = true,
 		"for any heap, nor what native code could not get. For the reasons budget and low_memory\n"
 		"it does not note how much the program asked for. The limit of the heap is one that was\n"
 		"set (GCHeapHardLimit), or three quarters of the cgroup's.\n",
-	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME);
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME | NEEDS_SEGMENTS);

@@ -342,8 +342,8 @@ COMMAND(eeheap, .has_rows = true,
 		"the kernel. The allocation contexts follow: free memory inside generation 0. With\n"
 		"-loader or -jit it lists what the runtime has for what it loads and compiles instead,\n"
 		"as start(bytes of addresses:bytes that can be read).\n",
-	.example = "eeheap -gc", .top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME,
-	.options = eeheap_options,
+	.example = "eeheap -gc", .top_level = TOP_LEVEL_ALWAYS,
+	.needs = NEEDS_RUNTIME | NEEDS_SEGMENTS, .options = eeheap_options,
 	.words = { { "START", VALUE_ADDRESS, true }, { "END", VALUE_ADDRESS, true } },
 	.check = check_range);
 

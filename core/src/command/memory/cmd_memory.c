@@ -320,7 +320,7 @@ static enum hd_status make_other_account(struct call *call, struct memory_accoun
 	}
 	TRY(make_call_account(call, other, ret));
 	memory_account_keep_rows(*ret);
-	session_warn(other, call->sink);
+	session_warn(other, call->sink, true);
 	return HD_OK;
 }
 

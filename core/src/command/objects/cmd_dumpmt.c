@@ -290,10 +290,10 @@ static enum hd_status run_dumpclass(struct call *call)
 }
 
 COMMAND(dumpmt, .summary = "describe a type by its MethodTable", .example = "dumpmt 7f1bb073ae40",
-	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_HEAP, .options = dumpmt_options,
+	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME, .options = dumpmt_options,
 	.words = { { "MT", VALUE_TYPE_ID, false } });
 
 COMMAND(dumpclass, .summary = "list the fields of a type, its statics with their values",
 	.description = "The type is given by its EEClass or its MethodTable.\n",
 	.example = "dumpclass 7f1bb073ae40", .top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP | NEEDS_FIELDS, .words = { { "CLASS", VALUE_TYPE_ID, false } });
+	.needs = NEEDS_RUNTIME | NEEDS_FIELDS, .words = { { "CLASS", VALUE_TYPE_ID, false } });

@@ -146,7 +146,7 @@ static enum hd_status other_heap_read(struct call *call, const char *name, uint6
 	ret->with.pid = heap_pid_of(call->session);
 	ret->with.is_same_file = is_same_file(call->session, session);
 	find_hours(call, session, minutes, ret);
-	session_warn(session, call->sink);
+	session_warn(session, call->sink, true);
 	return HD_OK;
 }
 
