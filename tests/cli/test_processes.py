@@ -80,6 +80,11 @@ class Processes(unittest.TestCase):
                 self.assertEqual(result.status, 3)
                 self.assertIn("no CoreCLR here", result.err)
                 self.assertRegex(result.err, r"was stopped for [0-9.]+ ms")
+                # The first look says it once, and names no command that has no answer here.
+                look = run(str(process.pid), "triage", "--json").json()
+                parts = [row["part"] for row in look["parts"]]
+                self.assertEqual(parts, ["target", "memory", "runtime"])
+                self.assertEqual(look["next"], ["info", "memory", "modules"])
                 with waiting.stopped(process.pid):
                     before = self.kernel_memory(process.pid)
                     info = run(str(process.pid), "info", "--json").json()

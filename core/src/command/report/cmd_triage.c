@@ -98,13 +98,29 @@ static bool has_all_objects(const struct hd_rows *rows)
 	return !walkable || walkable->kind == HD_KIND_NULL || walkable->number;
 }
 
+/* Is it a core or a process in which no runtime was found, because it is cut, or has none? */
+static bool lacks_runtime(const struct triage *triage)
+{
+	return triage->call->session->target && !triage->call->session->runtime;
+}
+
+static void append_objects(struct text *text, const struct hd_rows *rows)
+{
+	char count[COUNT_SIZE], size[32];
+	text_printf(
+		text, ", %s with %s%s", format_count(look_number(rows, "objects"), "object", count),
+		format_bytes(look_number(rows, "bytes"), size),
+		has_all_objects(rows) ? ""
+				      : " could be read: not all of the heap can be walked (info)");
+}
+
 /* "core of process 19538, .NET 10.0.12, 8 threads, 72,859 objects with 5.3 MB" */
 static enum hd_status look_at_target(struct triage *triage, uint64_t *ret_objects)
 {
 	HD_CLEANUP(look_part) struct look_part part = { .name = "target", .state = "fact" };
 	struct text *text = &part.text;
 	struct hd_rows *rows;
-	char count[COUNT_SIZE], size[32];
+	char count[COUNT_SIZE];
 	TRY(look_ask(triage->call, "info", &part, &rows));
 	if (!rows) {
 		write_part(triage, &part);
@@ -126,11 +142,8 @@ static enum hd_status look_at_target(struct triage *triage, uint64_t *ret_object
 			    format_count(look_number(rows, "threads"), "thread", count));
 	}
 	*ret_objects = look_number(rows, "objects");
-	text_printf(text, ", %s with %s%s", format_count(*ret_objects, "object", count),
-		    format_bytes(look_number(rows, "bytes"), size),
-		    has_all_objects(rows)
-			    ? ""
-			    : " could be read: not all of the heap can be walked (info)");
+	if (!lacks_runtime(triage))
+		append_objects(text, rows);
 	write_part(triage, &part);
 	write_memory(triage, rows);
 	hd_rows_free(rows);
@@ -210,11 +223,41 @@ static enum hd_status look_at_findings(struct triage *triage, uint64_t objects)
 	return HD_OK;
 }
 
+/* Say once why no command about .NET has an answer. */
+static enum hd_status look_at_missing_runtime(struct triage *triage)
+{
+	HD_CLEANUP(look_part)
+	struct look_part part = { .name = "runtime", .state = "not known" };
+	struct hd_rows *rows;
+	TRY(look_ask(triage->call, "eeversion", &part, &rows));
+	hd_rows_free(rows);
+	part.next = "info";
+	write_part(triage, &part);
+	triage->call->findings = true;
+	return HD_OK;
+}
+
+static enum hd_status look_at_runtime(struct triage *triage, uint64_t objects)
+{
+	TRY(look_and_write(triage, look_at_crash));
+	TRY(look_and_write(triage, look_at_damage));
+	TRY(look_and_write(triage, look_at_hang));
+	TRY(look_at_findings(triage, objects));
+	/* It says more of those that wait than the headline. */
+	if (triage->call->session->target)
+		note_next(triage, "hang", 4);
+	return HD_OK;
+}
+
 static void write_next(struct triage *triage)
 {
-	bool has_stacks = triage->call->session->target;
-	const char *const usual[] = { "report", "dumpheap -stat",
-				      has_stacks ? "clrstack -all" : "roots" };
+	static const char *const of_dump[] = { "report", "dumpheap -stat", "roots" };
+	static const char *const of_target[] = { "report", "dumpheap -stat", "clrstack -all" };
+	static const char *const of_other[] = { "info", "memory", "modules" };
+	bool is_target = triage->call->session->target;
+	const char *const *usual = lacks_runtime(triage) ? of_other
+				   : is_target           ? of_target
+							 : of_dump;
 	const char *words[NEXT_MAX];
 	struct answer *answer = &triage->call->answer;
 	for (size_t i = 0; i < NEXT_MAX; i++)
@@ -237,13 +280,10 @@ static enum hd_status run_triage(struct call *call)
 	uint64_t objects = 0;
 	answer_table(&call->answer, &parts_schema, &options);
 	TRY(look_at_target(&triage, &objects));
-	TRY(look_and_write(&triage, look_at_crash));
-	TRY(look_and_write(&triage, look_at_damage));
-	TRY(look_and_write(&triage, look_at_hang));
-	TRY(look_at_findings(&triage, objects));
-	/* It says more of those that wait than the headline. */
-	if (call->session->target)
-		note_next(&triage, "hang", 4);
+	if (lacks_runtime(&triage))
+		TRY(look_at_missing_runtime(&triage));
+	else
+		TRY(look_at_runtime(&triage, objects));
 	(void)answer_table_end(&call->answer);
 	write_next(&triage);
 	return HD_OK;
@@ -257,5 +297,5 @@ COMMAND(triage, .has_rows = true,
 		"and three commands to go on with. A part that has no answer for this target says why. A heap\n"
 		"with more than 4,000,000 objects is not reported here: report takes some seconds then.\n"
 		"Ends with status 1 when there is a crash, damage, a verdict of hang, or a finding of\n"
-		"severity high or medium.\n",
+		"severity high or medium; and when there is no runtime, as in a core that is cut.\n",
 	.needs = NEEDS_OUTLINE);

@@ -6,7 +6,7 @@
 
 #define PART_LIST(X)                                                                              \
 	X(PART_NAME, "part", NULL, KIND_TEXT, 0, 0,                                               \
-	  "target, crash, damage, hang, memory or finding")                                       \
+	  "target, crash, damage, hang, memory or finding; or runtime: there is none")            \
 	X(PART_STATE, "state", NULL, KIND_TEXT, 0, 0,                                             \
 	  "\"found\": something is wrong; \"none\": nothing was found; \"fact\"; \"not known\": " \
 	  "text says why")                                                                        \
@@ -21,6 +21,7 @@ static void part_layout(struct out *out, const struct cell *cells)
 	const struct cell *severity = &cells[PART_SEVERITY];
 	bool is_found = strcmp(cells[PART_STATE].text.bytes, "found") == 0;
 	out_printf(out, "%-8s ", cells[PART_NAME].text.bytes);
+	out_begin_sentence(out);
 	if (severity->is_there)
 		out_printf(out, "%s: ", severity->text.bytes);
 	if (is_found)
