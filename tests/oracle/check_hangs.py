@@ -20,7 +20,7 @@ from session import Json, ask, check_cores, truth_of
 
 STARVED = ("starved", "orders")
 HARMLESS = (
-    *(f"healthy{number}" for number in range(1, 10)),
+    *(f"healthy{number}" for number in range(1, 11)),
     *("async", "tasks", "timers"),
 )
 
@@ -119,6 +119,7 @@ def planted(truth: Json) -> list[str]:
         wanted.append("finalizer")
     if "stuck" in truth:
         wanted.append("collection")
+    wanted += ["host-start"] * ("start" in truth)
     if truth["mode"] == "lost":
         wanted += ["orphaned-lock"] * 2 + ["unread-output"]
     # Each of two holders has several threads that wait for it.
@@ -157,8 +158,21 @@ def verdicts(truth: Json, answer: Json) -> Iterator[str]:
         yield f"{certain.count(False)} deadlocks are only probable, not {truth.get('possible')}"
     if "finalizers" in truth and found["finalizer"]["count"] < truth["finalizers"]["due"]:
         yield f"{found['finalizer']['count']} finalizers are due, the program says {truth['finalizers']}"
+    if "start" in truth:
+        yield from said_of_start(truth["start"], found["host-start"])
+    if truth.get("headline", "") not in answer["headline"]:
+        yield f"hang says {answer['headline']!r}, the program {truth['headline']!r}"
     if "stuck" in truth and not evidence_has(found["collection"], truth["stuck"]):
         yield f"the collection waits for {found['collection']['evidence']}, not {truth['stuck']}"
+
+
+def said_of_start(said: Json, verdict: Json) -> Iterator[str]:
+    """Differences about the service that a host waits for, and about who would end that."""
+    texts = [verdict["summary"], *(row["text"] for row in verdict["evidence"])]
+    left = f"{said['later']} of {said['services']} services"
+    for part in (f"{said['waits']} waits", f"only {said['for']} completes", left):
+        if not any(part in text for text in texts):
+            yield f"{part!r} is not in {texts}"
 
 
 def groups(truth: Json, answer: Json) -> Iterator[str]:

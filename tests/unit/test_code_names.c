@@ -3,6 +3,7 @@
  * The names in the IL of a method: the IL is in a blob of the metadata, so that it lies in the
  * image.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/coreclr/code/code_names.h"
@@ -52,6 +53,11 @@ static void fill(struct metadata_maker *maker, uint32_t rva)
 		MAKER_ROW(maker, MD_METHOD, places[i], 0, 0, maker_string(maker, names[i]),
 			  maker_blob(maker, method, sizeof(method)), 1);
 	}
+	/* A state machine of Mailer.Post, inside of that class. */
+	maker_type(maker, "", "<Post>d__1");
+	MAKER_ROW(maker, MD_METHOD, rva, 0, 0, maker_string(maker, "MoveNext"),
+		  maker_blob(maker, method, sizeof(method)), 1);
+	MAKER_ROW(maker, MD_NESTED_CLASS, 3, 2);
 	uint32_t console = maker_type_ref(maker, "System", "Console");
 	MAKER_ROW(maker, MD_MEMBER_REF, console << 3 | 1, maker_string(maker, "WriteLine"), 0);
 	(void)maker_blob(maker, il, sizeof(il));
@@ -242,6 +248,36 @@ TEST(async_methods_of_net_11_are_longer_and_come_twice)
 	ASSERT_UINT(found[1], body);
 	ASSERT_UINT(found[2], last);
 	ASSERT_UINT(method_of_token(fixture.runtime, type, METHOD_SEND), body);
+	fake_clr_destroy(fixture.fake);
+}
+
+/* All that the code of a module names, as "Send:Ns.Mailer.Outbox " for each. */
+static char uses_text[512];
+
+static void note_use(void *arg, const struct code_use *use)
+{
+	size_t size = strlen(uses_text);
+	++*(unsigned int *)arg;
+	ASSERT_UINT(use->class_row, 2);
+	(void)snprintf(uses_text + size, sizeof(uses_text) - size, "%s:%s ", use->method,
+		       use->member);
+}
+
+TEST(the_code_of_a_module_is_told_by_class_and_method)
+{
+	struct fixture fixture = set_up();
+	unsigned int count = 0;
+	struct code_uses uses = { .visit = note_use, .arg = &count };
+	const struct module *module = module_find(fixture.runtime, fixture.fake->module);
+	REQUIRE(module);
+	uses_text[0] = '\0';
+	ASSERT_UINT(code_uses_visit(fixture.runtime, module, &uses, NULL, NULL), HD_OK);
+	ASSERT_TEXT(uses_text, "Send:Ns.Mailer.Outbox Send:System.Console.WriteLine "
+			       "MoveNext:Ns.Mailer.Outbox MoveNext:System.Console.WriteLine "
+			       "Post:Ns.Mailer.Outbox Post:System.Console.WriteLine ");
+	ASSERT_UINT(count, 6);
+	/* One method has no code that can be read. */
+	CU_ASSERT_TRUE(uses.is_cut);
 	fake_clr_destroy(fixture.fake);
 }
 

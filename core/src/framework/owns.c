@@ -176,7 +176,7 @@ static const struct module *main_module(struct runtime *runtime)
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
 		if (!modules[i]->is_dynamic && owner_of_module(modules[i]) == OWNER_PROGRAM)
-			return modules[i];
+			return module_find(runtime, modules[i]->address);
 	}
 	return NULL;
 }
@@ -197,6 +197,12 @@ static bool is_of_program(struct runtime *runtime, const struct module *module)
 		return true;
 	const char *word = first_word(first, &size), *begin = first_word(module, &other);
 	return size && size == other && memcmp(word, begin, size) == 0;
+}
+
+bool program_owns_module(struct runtime *runtime, const struct module *module)
+{
+	return !module->is_dynamic && owner_of_module(module) != OWNER_FRAMEWORK &&
+	       is_of_program(runtime, module);
 }
 
 enum code_owner code_owner_of_type(struct runtime *runtime, const struct type *type)

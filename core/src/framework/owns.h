@@ -38,6 +38,10 @@ enum code_owner code_owner_of_type(struct runtime *runtime, const struct type *t
 /** The same of a method. */
 enum code_owner code_owner_of_method(struct runtime *runtime, uint64_t method_desc);
 
+struct module;
+/** Is it one of the program's assemblies, as code_owner_of_type() says? */
+bool program_owns_module(struct runtime *runtime, const struct module *module);
+
 /** Does the framework own the type?  Its module decides, if anything is known of that. */
 bool framework_owns_type(struct runtime *runtime, const struct type *type);
 

@@ -203,6 +203,16 @@ static enum hd_status find_starvation(struct verdicts *verdicts, struct job *job
 	return add_verdict(verdicts, &verdict, err);
 }
 
+static enum hd_status find_start(struct verdicts *verdicts, struct job *job, struct hd_error *err)
+{
+	struct host_start *start = &verdicts->start;
+	TRY(host_start_find(verdicts->waits, job, start, err));
+	const struct verdict verdict = {
+		.kind = VERDICT_START, .is_probable = true, .start = start, .count = start->later
+	};
+	return start->completer.type ? add_verdict(verdicts, &verdict, err) : HD_OK;
+}
+
 /* How many threads wait for each node, directly or not, in all and for sure. */
 struct waiter_counts {
 	uint64_t *all, *sure;
@@ -279,6 +289,9 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 						 .count = count_of_thing(thing) };
 		const struct wait_thing *most = &verdicts->undecided;
 		/* Who could write to the channel of a pool has nothing to write. */
+		/* The verdict about the start of a host says more. */
+		if (verdicts->start.completer.type && thing->address == verdicts->start.source)
+			continue;
 		bool may_change =
 			thing->may_change && !thing->pool_items && !wait_thing_is_sure(thing);
 		if (!may_change && !thing->is_behind)
@@ -381,8 +394,8 @@ static enum hd_status read_pool(struct verdicts *verdicts, struct job *job, stru
 /* In the order in which verdicts are told. */
 static enum hd_status (*const finders[])(struct verdicts *verdicts, struct job *job,
 					 struct hd_error *err) = {
-	find_deadlocks, find_orphans, find_circles,   find_starvation, find_ends,
-	find_requests,  find_output,  find_finalizer, find_collection,
+	find_deadlocks, find_orphans,  find_circles, find_starvation, find_start,
+	find_ends,      find_requests, find_output,  find_finalizer,  find_collection,
 };
 
 enum hd_status verdicts_find(struct heap *heap, struct async_graph *async, struct job *job,

@@ -4,6 +4,7 @@
 
 #include "analysis/pool/pool_state.h"
 #include "hangs/deadlocks.h"
+#include "hangs/host_start.h"
 #include "hangs/stuck_requests.h"
 #include "hangs/wait_rows.h"
 #include "hangs/wait_things.h"
@@ -12,6 +13,7 @@ enum verdict_kind {
 	VERDICT_DEADLOCK,   /**< threads wait for each other */
 	VERDICT_ORPHAN,     /**< threads wait for a lock whose holder has ended, or is idle */
 	VERDICT_CIRCLE,     /**< async methods await each other */
+	VERDICT_START,      /**< the start of a host waits for what only starts after it */
 	VERDICT_STARVED,    /**< all workers of the thread pool wait, and work is queued */
 	VERDICT_ONE_OWNER,  /**< many threads wait for one, which waits itself for something else */
 	VERDICT_ONE_OBJECT, /**< many wait for one object, and nobody is known who releases it */
@@ -28,6 +30,7 @@ struct verdict {
 	struct wait_thing thing;         /**< VERDICT_ONE_OBJECT */
 	uint64_t lock;                   /**< VERDICT_ORPHAN: its object, of verdicts.orphans */
 	struct stuck_requests requests;  /**< VERDICT_REQUESTS */
+	const struct host_start *start;  /**< VERDICT_START */
 	/**
 	 * VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_ORPHAN: the first that waits and tells the holder; VERDICT_OUTPUT: the first that waits; VERDICT_STARVED: a worker that waits;
 	 * VERDICT_COLLECTION: one that does not stop.
@@ -55,8 +58,9 @@ struct verdicts {
 	/** Locks that nobody will leave, each with the rows of waits that wait for it. */
 	struct wait_rows orphans;
 	struct pool_state pool;
-	uint64_t chains; /**< of async methods */
-	uint64_t queued; /**< work items of the pool */
+	struct host_start start; /**< of a host that still starts, if there is one */
+	uint64_t chains;         /**< of async methods */
+	uint64_t queued;         /**< work items of the pool */
 	/**
 	 * Most threads wait for this thing, among those that somebody may still release; its
 	 * address is 0: nothing.

@@ -47,6 +47,14 @@ namespace Hang
                 case "healthy8": Stages.Slow(); break;
                 case "libraries": Libraries.Begin(); break;
                 case "healthy9": Libraries.Busy(); break;
+                case "starts": Starts.Begin(); break;
+                case "pulses": Signals.Lost(); break;
+                case "consumers": Consumers.Wait(); break;
+                case "healthy10":
+                    Starts.Slow();
+                    Signals.Slow();
+                    Consumers.Slow();
+                    break;
                 case "finalizer": RuntimeWaits.Finalizer(); break;
                 case "collection": RuntimeWaits.Collection(); break;
                 default:

@@ -5,6 +5,7 @@
 #include "command/table.h"
 #include "command/threads/gap_rows.h"
 #include "command/threads/hang_groups.h"
+#include "command/threads/hang_start.h"
 #include "command/threads/hang_summary.h"
 #include "command/threads/wait_text.h"
 #include "hangs/verdicts.h"
@@ -15,21 +16,21 @@
 /* Threads that are shown of those that wait for a lock which nobody will leave. */
 #define ORPHAN_SHOWN 5u
 
-#define VERDICT_LIST(X)                                                                                                        \
-	X(VERDICT_NAME, "verdict", NULL, KIND_TEXT, 0, 0,                                                                      \
-	  "deadlock, orphaned-lock, requests, unread-output, circle (of async methods), pool-starved, one-owner, one-object, " \
-	  "finalizer or collection")                                                                                           \
-	X(VERDICT_CERTAIN, "certain", NULL, KIND_FLAG, 0, 0,                                                                   \
-	  "false: something that the verdict needs is not stored anywhere, or may end "                                        \
-	  "by itself")                                                                                                         \
-	X(VERDICT_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                                                     \
-	  "threads or async methods that are part of it; finalizers that are due; "                                            \
-	  "threads that do not stop")                                                                                          \
-	X(VERDICT_QUEUED, "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                                                      \
-	  "work items that wait for a thread")                                                                                 \
-	X(VERDICT_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                                                     \
-	  "one-object: what they wait for")                                                                                    \
-	X(VERDICT_SUMMARY, "summary", NULL, KIND_TEXT, 0, 0, "one sentence")                                                   \
+#define VERDICT_LIST(X)                                                                                                                    \
+	X(VERDICT_NAME, "verdict", NULL, KIND_TEXT, 0, 0,                                                                                  \
+	  "deadlock, orphaned-lock, requests, unread-output, circle (of async methods), host-start, pool-starved, one-owner, one-object, " \
+	  "finalizer or collection")                                                                                                       \
+	X(VERDICT_CERTAIN, "certain", NULL, KIND_FLAG, 0, 0,                                                                               \
+	  "false: something that the verdict needs is not stored anywhere, or may end "                                                    \
+	  "by itself")                                                                                                                     \
+	X(VERDICT_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                                                                 \
+	  "threads or async methods that are part of it; finalizers that are due; "                                                        \
+	  "threads that do not stop")                                                                                                      \
+	X(VERDICT_QUEUED, "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                                                                  \
+	  "work items that wait for a thread")                                                                                             \
+	X(VERDICT_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                                                                 \
+	  "one-object: what they wait for")                                                                                                \
+	X(VERDICT_SUMMARY, "summary", NULL, KIND_TEXT, 0, 0, "one sentence")                                                               \
 	X(VERDICT_NEXT, "next", NULL, KIND_TEXT, 0, 0, "the command that shows more")
 
 COLUMNS(verdict, VERDICT_COLUMNS, VERDICT_LIST);
@@ -65,11 +66,12 @@ static const struct schema hang_schema = { SCHEMA_COLUMNS(hang_columns) };
 static const char *verdict_name(enum verdict_kind kind)
 {
 	static const char *const names[] = {
-		[VERDICT_DEADLOCK] = "deadlock",   [VERDICT_ORPHAN] = "orphaned-lock",
-		[VERDICT_REQUESTS] = "requests",   [VERDICT_OUTPUT] = "unread-output",
-		[VERDICT_CIRCLE] = "circle",       [VERDICT_STARVED] = "pool-starved",
-		[VERDICT_ONE_OWNER] = "one-owner", [VERDICT_ONE_OBJECT] = "one-object",
-		[VERDICT_FINALIZER] = "finalizer", [VERDICT_COLLECTION] = "collection",
+		[VERDICT_DEADLOCK] = "deadlock",     [VERDICT_ORPHAN] = "orphaned-lock",
+		[VERDICT_REQUESTS] = "requests",     [VERDICT_OUTPUT] = "unread-output",
+		[VERDICT_CIRCLE] = "circle",         [VERDICT_STARVED] = "pool-starved",
+		[VERDICT_START] = "host-start",      [VERDICT_ONE_OWNER] = "one-owner",
+		[VERDICT_ONE_OBJECT] = "one-object", [VERDICT_FINALIZER] = "finalizer",
+		[VERDICT_COLLECTION] = "collection",
 	};
 	return names[kind];
 }
@@ -77,11 +79,12 @@ static const char *verdict_name(enum verdict_kind kind)
 static void append_next(struct text *text, const struct verdict *verdict)
 {
 	static const char *const names[] = {
-		[VERDICT_DEADLOCK] = "waits",          [VERDICT_ORPHAN] = "waits",
-		[VERDICT_REQUESTS] = "dumpasync",      [VERDICT_OUTPUT] = "waits",
-		[VERDICT_CIRCLE] = "dumpasync",        [VERDICT_STARVED] = "threadpoolqueue",
-		[VERDICT_ONE_OWNER] = "waits",         [VERDICT_ONE_OBJECT] = "gcroot ",
-		[VERDICT_FINALIZER] = "finalizequeue", [VERDICT_COLLECTION] = "clrstack",
+		[VERDICT_DEADLOCK] = "waits",      [VERDICT_ORPHAN] = "waits",
+		[VERDICT_REQUESTS] = "dumpasync",  [VERDICT_OUTPUT] = "waits",
+		[VERDICT_CIRCLE] = "dumpasync",    [VERDICT_STARVED] = "threadpoolqueue",
+		[VERDICT_START] = "dumpasync",     [VERDICT_ONE_OWNER] = "waits",
+		[VERDICT_ONE_OBJECT] = "gcroot ",  [VERDICT_FINALIZER] = "finalizequeue",
+		[VERDICT_COLLECTION] = "clrstack",
 	};
 	text_puts(text, names[verdict->kind]);
 	if (verdict->kind == VERDICT_ONE_OBJECT)
@@ -367,6 +370,16 @@ static void write_orphan(struct call *call, const struct verdicts *verdicts,
 	}
 }
 
+static void write_start(struct call *call, const struct waits *waits,
+			const struct host_start *start, struct text *text)
+{
+	uint32_t end = waits->async->rows[start->call].end;
+	append_blocked_node(text, waits, (uint32_t)waits->count + end);
+	write_evidence(call, text, NULL);
+	append_not_started(text, waits, start);
+	write_evidence(call, text, NULL);
+}
+
 static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 			       const struct verdict *verdict)
 {
@@ -383,6 +396,8 @@ static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 		append_blocked_node(&text, verdicts->waits,
 				    (uint32_t)verdicts->waits->count + verdict->requests.end);
 		write_evidence(call, &text, NULL);
+	} else if (verdict->kind == VERDICT_START) {
+		write_start(call, verdicts->waits, verdict->start, &text);
 	} else if (verdict->kind == VERDICT_COLLECTION) {
 		write_collection(call, verdict, &text);
 	} else if (verdict->kind == VERDICT_ONE_OBJECT) {
@@ -418,6 +433,12 @@ static void write_verdict(struct call *call, struct verdicts *verdicts,
 	answer_row_end(&call->answer);
 }
 
+/* How many groups the headline has; of a host that starts it says something else. */
+static size_t groups_in_headline(const struct verdicts *verdicts, const struct wait_groups *groups)
+{
+	return verdicts->start.call == ASYNC_NO_NODE ? wait_groups_told(groups) : 0;
+}
+
 /* One sentence that says what is known; @p groups are those that wait. */
 static void append_headline(struct text *text, const struct verdicts *verdicts,
 			    const struct wait_groups *groups, const struct wait_gaps *gaps)
@@ -427,8 +448,11 @@ static void append_headline(struct text *text, const struct verdicts *verdicts,
 	} else if (gaps->is_any) {
 		text_puts(text, "No verdict, because not all threads and locks can be read:");
 	} else if (groups->rows_count) {
+		size_t told = groups_in_headline(verdicts, groups);
 		text_puts(text, "No cause was found: ");
-		for (size_t i = 0; i < wait_groups_told(groups); i++) {
+		if (!told)
+			append_starting(text, verdicts->waits, &verdicts->start);
+		for (size_t i = 0; i < told; i++) {
 			text_puts(text, i ? "; " : "");
 			append_group(text, verdicts->waits, &groups->rows[i]);
 		}
@@ -451,7 +475,7 @@ static void write_waiters(struct call *call, const struct verdicts *verdicts,
 	write_groups(call, verdicts->waits, groups,
 		     has_verdict    ? groups->rows_count
 		     : gaps->is_any ? 0
-				    : wait_groups_told(groups));
+				    : groups_in_headline(verdicts, groups));
 	if (!has_verdict && groups->others) {
 		answer_remark(&call->answer, "  %s (waits, dumpasync).\n",
 			      format_count(groups->others, "smaller group", count));
@@ -510,37 +534,6 @@ static void write_hang_totals(struct call *call, const struct verdicts *verdicts
 	}
 }
 
-static const struct column running_columns[] = {
-	{ "id", NULL, KIND_NUMBER, 0, 0, "its managed id" },
-	{ "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
-	{ "method", NULL, KIND_TEXT, 0, 0, "the method of the program that it is in" },
-	{ NULL, "who", KIND_TEXT, 0, 0, NULL },
-};
-
-SCHEMA(running, .name = "running", .lines = "  {who} runs {method:m}\n");
-
-/* Threads that do not wait: where the processor is busy. */
-static void write_running(struct call *call, const struct waits *waits)
-{
-	static const struct table_options options = { .no_heading = true };
-	HD_CLEANUP(text) struct text method = { 0 }, thread = { 0 };
-	answer_table(&call->answer, &running_schema, &options);
-	for (size_t i = 0; i < waits->count; i++) {
-		const struct thread_wait *wait = &waits->rows[i];
-		if (wait->kind != WAIT_NONE || !wait_method(wait))
-			continue;
-		method.size = thread.size = 0;
-		append_thread(&thread, call->heap, wait->thread);
-		runtime_method_signature(call->heap->runtime, wait_method(wait), &method);
-		const struct cell cells[] = { cell_number(wait->thread->id),
-					      cell_number(wait->thread->os_id),
-					      cell_text(method.bytes, method.size),
-					      cell_text(thread.bytes, thread.size) };
-		answer_row(&call->answer, cells);
-	}
-	(void)answer_table_end(&call->answer);
-}
-
 static enum hd_status run_hang(struct call *call)
 {
 	static const struct table_options options = { .no_heading = true };
@@ -573,10 +566,11 @@ COMMAND(hang, .has_rows = true, .summary = "say why the process hangs: one page,
 		"CountdownEvent to which nobody comes, a ConcurrencyLimiter whose permits are lost, a\n"
 		"block of a dataflow whose item no link takes, an agent of F# (MailboxProcessor) whose\n"
 		"loop has ended, a call of which the same is true and which many others or a host's\n"
-		"start need, requests that all wait at one place, a process whose output nobody reads,\n"
-		"a finalizer that blocks, a garbage collection that waits for a thread which does not\n"
-		"stop. In parentheses is the command that shows more. A semaphore stores no owner, so\n"
-		"what is said about one is only probable.\n"
+		"start need, a host that waits for a service which starts later, requests that all\n"
+		"wait at one place, a process whose output nobody reads, a finalizer that blocks, a\n"
+		"garbage collection that waits for a thread which does not stop. In parentheses is the\n"
+		"command that shows more. A semaphore stores no owner, so what is said about one is\n"
+		"only probable.\n"
 		"Without a verdict it says who waits, in groups: those first that only the program can\n"
 		"release, and of these the largest. That no cause was found does not mean that nothing\n"
 		"hangs.\n"

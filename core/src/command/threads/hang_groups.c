@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The largest groups of those that wait, as an answer. */
+/* The largest groups of those that wait, and the threads that run, as an answer. */
 #include "command/threads/hang_groups.h"
 
 #include <inttypes.h>
@@ -7,6 +7,7 @@
 #include "analysis/async/async_graph.h"
 #include "analysis/async/async_wait.h"
 #include "command/threads/wait_state.h"
+#include "command/threads/wait_text.h"
 #include "inspect/async_name.h"
 
 #define GROUP_LIST(X)                                                                        \
@@ -107,6 +108,36 @@ void write_groups(struct call *call, const struct waits *waits, const struct wai
 			cells[GROUP_OBJECT] = cell_number(group->object);
 		if (i >= told)
 			cells[GROUP_SENTENCE] = cell_text(sentence.bytes, sentence.size);
+		answer_row(&call->answer, cells);
+	}
+	(void)answer_table_end(&call->answer);
+}
+
+static const struct column running_columns[] = {
+	{ "id", NULL, KIND_NUMBER, 0, 0, "its managed id" },
+	{ "os_id", NULL, KIND_NUMBER, 0, 0, "its id in the system" },
+	{ "method", NULL, KIND_TEXT, 0, 0, "the method of the program that it is in" },
+	{ NULL, "who", KIND_TEXT, 0, 0, NULL },
+};
+
+SCHEMA(running, .name = "running", .lines = "  {who} runs {method:m}\n");
+
+void write_running(struct call *call, const struct waits *waits)
+{
+	static const struct table_options options = { .no_heading = true };
+	HD_CLEANUP(text) struct text method = { 0 }, thread = { 0 };
+	answer_table(&call->answer, &running_schema, &options);
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct thread_wait *wait = &waits->rows[i];
+		if (wait->kind != WAIT_NONE || !wait_method(wait))
+			continue;
+		method.size = thread.size = 0;
+		append_thread(&thread, call->heap, wait->thread);
+		runtime_method_signature(call->heap->runtime, wait_method(wait), &method);
+		const struct cell cells[] = { cell_number(wait->thread->id),
+					      cell_number(wait->thread->os_id),
+					      cell_text(method.bytes, method.size),
+					      cell_text(thread.bytes, thread.size) };
 		answer_row(&call->answer, cells);
 	}
 	(void)answer_table_end(&call->answer);

@@ -14,3 +14,6 @@ void append_group(struct text *text, const struct waits *waits, const struct wai
  */
 void write_groups(struct call *call, const struct waits *waits, const struct wait_groups *groups,
 		  size_t told);
+
+/** Write the table "running": threads that do not wait, where the processor is busy. */
+void write_running(struct call *call, const struct waits *waits);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "analysis/async/async_graph.h"
+#include "command/threads/hang_start.h"
 #include "command/threads/wait_state.h"
 #include "command/threads/wait_text.h"
 #include "gc/walk.h"
@@ -268,6 +269,9 @@ void append_summary(struct text *text, const struct waits *waits, const struct v
 		break;
 	case VERDICT_REQUESTS:
 		append_requests(text, waits, &verdict->requests);
+		break;
+	case VERDICT_START:
+		append_no_start(text, waits, verdict->start);
 		break;
 	case VERDICT_OUTPUT:
 		append_output(text, waits, verdict);

@@ -9,46 +9,79 @@
 #include "runtime/coreclr/modules/module_proof.h"
 #include "runtime/coreclr/modules/token_name.h"
 #include "util/alloc.h"
+#include "util/job.h"
 
 /* Column of the table of methods (ECMA-335 II.22.26). */
 #define METHOD_ROW_RVA 0u
 /* Most bytes of the code of a method that are read here. */
 #define CODE_READ_MAX ((uint32_t)1 << 20)
+/* The same of a module: methods may say that they share their code. */
+#define CODE_TOTAL_MAX ((uint64_t)64 << 20)
+/* Classes around one another that are looked at, and bytes of the name of a method. */
+#define OUTER_MAX        8u
+#define METHOD_NAME_SIZE 256u
 
-static uint64_t names_in_code(struct runtime *runtime, const struct method *method,
-			      const uint8_t *code, uint32_t size, const struct code_search *search)
+/* Whose names are wanted. */
+struct name_visit {
+	void (*visit)(void *arg, const char *name);
+	void *arg;
+	uint64_t size; /* bytes of code that were read */
+};
+
+static void visit_in_code(struct runtime *runtime, const struct module *module, const uint8_t *code,
+			  uint32_t size, struct name_visit *wanted)
 {
 	struct il_instruction instruction;
 	HD_CLEANUP(text) struct text name = { 0 };
-	uint64_t found = 0;
 	for (uint32_t at = 0; il_next(code, size, at, &instruction); at += instruction.size) {
 		name.size = 0;
 		if (instruction.opcode && instruction.opcode->operand == IL_TOKEN &&
-		    token_name(runtime, method->module, (uint32_t)instruction.number, &name) &&
-		    name.size)
-			found |= search->match(search->arg, name.bytes);
+		    token_name(runtime, module, (uint32_t)instruction.number, &name) && name.size)
+			wanted->visit(wanted->arg, name.bytes);
 	}
-	return found;
+}
+
+/* False: the code of row @p rid of MethodDef is not there. */
+static bool visit_names(struct runtime *runtime, const struct module *module, uint32_t rid,
+			struct name_visit *wanted)
+{
+	struct il_body body;
+	uint64_t place = 0;
+	if (rid && module && module->metadata) {
+		uint32_t rva = metadata_column(module->metadata, MD_METHOD, rid, METHOD_ROW_RVA);
+		module_prove(runtime, module->address);
+		place = rva ? module_rva(runtime, module, rva) : 0;
+	}
+	if (!place || !il_body_read(runtime->memory, place, &body) ||
+	    body.code_size > CODE_READ_MAX)
+		return false;
+	HD_FREE uint8_t *code = mem_alloc((size_t)body.code_size + 1, 1);
+	if (!code || !memory_read(runtime->memory, body.code, code, body.code_size))
+		return false;
+	wanted->size += body.code_size;
+	visit_in_code(runtime, module, code, body.code_size, wanted);
+	return true;
+}
+
+/* The bits that were found for a code_search. */
+struct name_search {
+	const struct code_search *search;
+	uint64_t found;
+};
+
+static void note_bits(void *arg, const char *name)
+{
+	struct name_search *names = arg;
+	names->found |= names->search->match(names->search->arg, name);
 }
 
 static uint64_t names_of(struct runtime *runtime, const struct method *method,
 			 const struct code_search *search)
 {
-	struct il_body body;
-	uint64_t place = 0, found = UINT64_MAX;
-	if (method->rid && method->module && method->module->metadata) {
-		uint32_t rva = metadata_column(method->module->metadata, MD_METHOD, method->rid,
-					       METHOD_ROW_RVA);
-		module_prove(runtime, method->module->address);
-		place = rva ? module_rva(runtime, method->module, rva) : 0;
-	}
-	if (!place || !il_body_read(runtime->memory, place, &body) ||
-	    body.code_size > CODE_READ_MAX)
-		return UINT64_MAX;
-	HD_FREE uint8_t *code = mem_alloc((size_t)body.code_size + 1, 1);
-	if (code && memory_read(runtime->memory, body.code, code, body.code_size))
-		found = names_in_code(runtime, method, code, body.code_size, search);
-	return found;
+	struct name_search names = { .search = search };
+	struct name_visit wanted = { .visit = note_bits, .arg = &names };
+	return visit_names(runtime, method->module, method->rid, &wanted) ? names.found
+									  : UINT64_MAX;
 }
 
 uint64_t code_names_of_method(struct runtime *runtime, uint64_t method_desc,
@@ -70,4 +103,79 @@ uint64_t code_names_of_machine(struct runtime *runtime, const struct type *machi
 			return names_of(runtime, &method, search);
 	}
 	return UINT64_MAX;
+}
+
+/* The state of code_uses_visit(). */
+struct use_visit {
+	const struct code_uses *uses;
+	struct code_use use;
+};
+
+static void visit_use(void *arg, const char *name)
+{
+	struct use_visit *visit = arg;
+	visit->use.member = name;
+	visit->uses->visit(visit->uses->arg, &visit->use);
+}
+
+/* "Place" of "<Place>d__5" and "<Place>b__0"; the name itself of others.  False: in the brackets is nothing. */
+static bool outer_name(const char *name, char *ret, size_t size)
+{
+	const char *end = *name == '<' ? strchr(name, '>') : NULL;
+	size_t length = end ? (size_t)(end - name - 1) : strlen(name);
+	if (!length || length >= size)
+		return false;
+	memcpy(ret, end ? name + 1 : name, length);
+	ret[length] = '\0';
+	return true;
+}
+
+static const char *name_of_type(const struct metadata *metadata, uint32_t type)
+{
+	return metadata_string(metadata, metadata_column(metadata, MD_TYPE_DEF, type, 1));
+}
+
+uint32_t code_class_of(const struct metadata *metadata, uint32_t type)
+{
+	for (unsigned int i = 0; i < OUTER_MAX && *name_of_type(metadata, type) == '<'; i++) {
+		uint32_t outer = metadata_enclosing(metadata, type);
+		if (!outer || outer > metadata->tables[MD_TYPE_DEF].rows)
+			break;
+		type = outer;
+	}
+	return type;
+}
+
+/* The name of the method that has the code of row @p rid; a state machine's is MoveNext.  False: it has none. */
+static bool name_of_code(const struct metadata *metadata, uint32_t rid, uint32_t type, bool is_made,
+			 char *ret, size_t size)
+{
+	const char *name = metadata_string(metadata, metadata_column(metadata, MD_METHOD, rid, 3));
+	return (is_made && *name != '<' && outer_name(name_of_type(metadata, type), ret, size)) ||
+	       outer_name(name, ret, size);
+}
+
+enum hd_status code_uses_visit(struct runtime *runtime, const struct module *module,
+			       struct code_uses *uses, struct job *job, struct hd_error *err)
+{
+	const struct metadata *metadata = module->metadata;
+	uint32_t methods = metadata ? metadata->tables[MD_METHOD].rows : 0;
+	char method[METHOD_NAME_SIZE];
+	struct use_visit visit = { .uses = uses, .use = { .module = module, .method = method } };
+	struct name_visit wanted = { .visit = visit_use, .arg = &visit };
+	uses->is_cut |= !metadata;
+	for (uint32_t i = 1; i <= methods && wanted.size < CODE_TOTAL_MAX; i++) {
+		uint32_t type = metadata_owner(metadata, MD_METHOD, i);
+		if (i % JOB_STRIDE == 0)
+			TRY(job_check(job, 0, err));
+		visit.use.class_row = code_class_of(metadata, type);
+		bool has_code = metadata_column(metadata, MD_METHOD, i, METHOD_ROW_RVA) != 0;
+		bool is_made = type != visit.use.class_row;
+		if (has_code &&
+		    (!name_of_code(metadata, i, type, is_made, method, sizeof(method)) ||
+		     !visit_names(runtime, module, i, &wanted)))
+			uses->is_cut = true;
+	}
+	uses->is_cut |= wanted.size >= CODE_TOTAL_MAX;
+	return HD_OK;
 }

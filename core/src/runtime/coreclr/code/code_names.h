@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the classes that the code of a method names: it may use their static variables. */
+/* Finds what the code of methods names: classes of which it may use static variables, methods that it may call. */
 #pragma once
 
+#include "runtime/coreclr/modules/module.h"
 #include "runtime/type.h"
+
+struct job;
 
 /** Whether a name is one of those that are looked for: bits of its own for each. */
 struct code_search {
@@ -19,3 +22,32 @@ uint64_t code_names_of_method(struct runtime *runtime, uint64_t method_desc,
 /** The same for the code of an async method, by the type of its state machine. */
 uint64_t code_names_of_machine(struct runtime *runtime, const struct type *machine,
 			       const struct code_search *search);
+
+/** A member that code names. */
+struct code_use {
+	const struct module *module;
+	uint32_t class_row; /**< of TypeDef: code_class_of() the code */
+	/** The method's name, "Place"; of a lambda and of a state machine that of the method around it. */
+	const char *method;
+	const char *member; /**< "Shop.Mailer.Send" */
+};
+
+struct code_uses {
+	void (*visit)(void *arg, const struct code_use *use);
+	void *arg;
+	bool is_cut; /**< set: some code is not there, or there is more than is read */
+};
+
+/**
+ * Visit all members that the code of a module names, method by method.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_CANCELLED
+ * Cost: linear in the code of the module, of which 64 MB are read at most.
+ */
+HD_NODISCARD enum hd_status code_uses_visit(struct runtime *runtime, const struct module *module,
+					    struct code_uses *uses, struct job *job,
+					    struct hd_error *err);
+
+/** Row of the class that a type is in which the compiler has made for it ("<Place>d__5"); @p type itself of others. */
+uint32_t code_class_of(const struct metadata *metadata, uint32_t type);
