@@ -119,7 +119,7 @@ def planted(truth: Json) -> list[str]:
         wanted.append("finalizer")
     if "stuck" in truth:
         wanted.append("collection")
-    wanted += ["host-start"] * ("start" in truth)
+    wanted += ["host-start"] * ("start" in truth) + ["lost-pulse"] * ("pulse" in truth)
     if truth["mode"] == "lost":
         wanted += ["orphaned-lock"] * 2 + ["unread-output"]
     # Each of two holders has several threads that wait for it.
@@ -158,8 +158,11 @@ def verdicts(truth: Json, answer: Json) -> Iterator[str]:
         yield f"{certain.count(False)} deadlocks are only probable, not {truth.get('possible')}"
     if "finalizers" in truth and found["finalizer"]["count"] < truth["finalizers"]["due"]:
         yield f"{found['finalizer']['count']} finalizers are due, the program says {truth['finalizers']}"
-    if "start" in truth:
+    if "start" in truth and "host-start" in found:
         yield from said_of_start(truth["start"], found["host-start"])
+    pulses = [v["count"] for v in answer["verdicts"] if v["verdict"] == "lost-pulse"]
+    if pulses != [truth[name][1] for name in ("pulse",) if name in truth]:
+        yield f"{pulses} wait for a pulse, the program says {truth.get('pulse')}"
     if truth.get("headline", "") not in answer["headline"]:
         yield f"hang says {answer['headline']!r}, the program {truth['headline']!r}"
     if "stuck" in truth and not evidence_has(found["collection"], truth["stuck"]):

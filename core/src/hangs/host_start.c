@@ -5,6 +5,7 @@
 
 #include "analysis/async/async_graph.h"
 #include "gc/references.h"
+#include "hangs/wait_reach.h"
 #include "inspect/value.h"
 #include "mem/memory.h"
 #include "runtime/coreclr/code/code_names.h"
@@ -20,10 +21,8 @@
 /* Methods of a call that are looked at, and services. */
 #define STEPS_MAX    64u
 #define SERVICES_MAX 256u
-/* Objects from a service to the source, over one that has it; and those that are looked at, each of a size that classes have. */
-#define LEVELS      3u
-#define OBJECTS_MAX 256u
-#define OBJECT_MAX  1024u
+/* Objects from a service to the source, over one that has it. */
+#define LEVELS 3u
 /* Methods that complete the source, and bytes of their names. */
 #define COMPLETERS_MAX 16u
 #define NAME_SIZE      128u
@@ -168,42 +167,19 @@ static bool is_limited(const struct async_graph *graph, uint32_t row)
 	return false;
 }
 
-/* An object on the way from a service, and so many levels that are left from there. */
-struct way {
-	uint64_t address;
-	unsigned int levels;
-	struct object from;
-};
-
 /* The object over which a service leads to the source; false: it does not. */
 static bool find_holder(const struct waits *waits, uint64_t service, uint64_t source,
 			struct object *ret)
 {
-	HD_CLEANUP(window) struct window window = { .memory = waits->heap->memory };
-	HD_FREE struct way *ways = mem_alloc(OBJECTS_MAX, sizeof(*ways));
-	size_t count = 1;
-	if (!ways)
+	HD_FREE struct wait_reach *reach = mem_calloc(1, sizeof(*reach));
+	if (!reach)
 		return false;
-	ways[0] = (struct way){ .address = service, .levels = LEVELS };
-	for (size_t i = 0; i < count; i++) {
-		struct references references;
-		struct reference reference;
-		struct object object;
-		if (!member_object(waits->members, ways[i].address, &object))
-			continue;
-		struct member task = fact_of(waits->members, &object, FACT_COMPLETION_SOURCE_TASK);
-		if (task.state == MEMBER_READ && task.bits == source) {
-			*ret = ways[i].from;
-			return i > 0;
-		}
-		if (!ways[i].levels || object.type->component_size || object.size > OBJECT_MAX ||
-		    async_type_is_task(async_graph_type(waits->async, object.type)))
-			continue;
-		references_begin(&references, &window, &object);
-		while (count < OBJECTS_MAX && references_next(&references, &reference))
-			ways[count++] = (struct way){ reference.value, ways[i].levels - 1, object };
-	}
-	return false;
+	reach->waits = waits;
+	reach->is_wanted = reach_is_source;
+	reach->wanted = source;
+	bool has_found = wait_reaches(reach, service, LEVELS);
+	*ret = reach->from;
+	return has_found && reach->from.type;
 }
 
 /* "SetResult", "TrySetResult", "SetException": what ends a wait; to cancel it is what waiters do. */

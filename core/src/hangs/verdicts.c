@@ -322,6 +322,22 @@ static enum hd_status find_requests(struct verdicts *verdicts, struct job *job,
 	return verdict.count ? add_verdict(verdicts, &verdict, err) : HD_OK;
 }
 
+static enum hd_status find_pulses(struct verdicts *verdicts, struct job *job, struct hd_error *err)
+{
+	struct lost_pulses *pulses = &verdicts->pulses;
+	TRY(lost_pulses_find(verdicts->waits, job, pulses, err));
+	for (size_t i = 0; i < pulses->rows_count; i++) {
+		const struct verdict verdict = { .kind = VERDICT_PULSE,
+						 .is_probable = true,
+						 .pulse = &pulses->rows[i],
+						 .lock = pulses->rows[i].object,
+						 .thread = pulses->rows[i].other,
+						 .count = pulses->rows[i].threads };
+		TRY(add_verdict(verdicts, &verdict, err));
+	}
+	return HD_OK;
+}
+
 static enum hd_status find_output(struct verdicts *verdicts, struct job *job, struct hd_error *err)
 {
 	(void)job;
@@ -394,8 +410,8 @@ static enum hd_status read_pool(struct verdicts *verdicts, struct job *job, stru
 /* In the order in which verdicts are told. */
 static enum hd_status (*const finders[])(struct verdicts *verdicts, struct job *job,
 					 struct hd_error *err) = {
-	find_deadlocks, find_orphans,  find_circles, find_starvation, find_start,
-	find_ends,      find_requests, find_output,  find_finalizer,  find_collection,
+	find_deadlocks, find_orphans, find_circles, find_starvation, find_start,      find_ends,
+	find_requests,  find_pulses,  find_output,  find_finalizer,  find_collection,
 };
 
 enum hd_status verdicts_find(struct heap *heap, struct async_graph *async, struct job *job,

@@ -5,6 +5,7 @@
 #include "analysis/pool/pool_state.h"
 #include "hangs/deadlocks.h"
 #include "hangs/host_start.h"
+#include "hangs/lost_pulse.h"
 #include "hangs/stuck_requests.h"
 #include "hangs/wait_rows.h"
 #include "hangs/wait_things.h"
@@ -18,7 +19,8 @@ enum verdict_kind {
 	VERDICT_ONE_OWNER,  /**< many threads wait for one, which waits itself for something else */
 	VERDICT_ONE_OBJECT, /**< many wait for one object, and nobody is known who releases it */
 	VERDICT_REQUESTS,   /**< requests of a server wait in one method, and nothing limits it */
-	VERDICT_OUTPUT,     /**< threads wait for a process to end, and nobody reads its output */
+	VERDICT_PULSE,  /**< threads wait in Monitor.Wait, and the last Pulse woke the wrong one */
+	VERDICT_OUTPUT, /**< threads wait for a process to end, and nobody reads its output */
 	VERDICT_FINALIZER,  /**< the finalizer thread waits, and finalizers are due */
 	VERDICT_COLLECTION, /**< a garbage collection waits for a thread that does not stop */
 };
@@ -31,6 +33,7 @@ struct verdict {
 	uint64_t lock;                   /**< VERDICT_ORPHAN: its object, of verdicts.orphans */
 	struct stuck_requests requests;  /**< VERDICT_REQUESTS */
 	const struct host_start *start;  /**< VERDICT_START */
+	const struct lost_pulse *pulse;  /**< VERDICT_PULSE */
 	/**
 	 * VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_ORPHAN: the first that waits and tells the holder; VERDICT_OUTPUT: the first that waits; VERDICT_STARVED: a worker that waits;
 	 * VERDICT_COLLECTION: one that does not stop.
@@ -58,6 +61,7 @@ struct verdicts {
 	/** Locks that nobody will leave, each with the rows of waits that wait for it. */
 	struct wait_rows orphans;
 	struct pool_state pool;
+	struct lost_pulses pulses;
 	struct host_start start; /**< of a host that still starts, if there is one */
 	uint64_t chains;         /**< of async methods */
 	uint64_t queued;         /**< work items of the pool */

@@ -5,6 +5,7 @@
 
 #include "analysis/async/async_graph.h"
 #include "command/threads/hang_start.h"
+#include "command/threads/pulse_text.h"
 #include "command/threads/wait_state.h"
 #include "command/threads/wait_text.h"
 #include "gc/walk.h"
@@ -272,6 +273,9 @@ void append_summary(struct text *text, const struct waits *waits, const struct v
 		break;
 	case VERDICT_START:
 		append_no_start(text, waits, verdict->start);
+		break;
+	case VERDICT_PULSE:
+		append_lost_pulse(text, waits, verdict->pulse);
 		break;
 	case VERDICT_OUTPUT:
 		append_output(text, waits, verdict);
