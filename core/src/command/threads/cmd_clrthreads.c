@@ -4,6 +4,7 @@
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "command/threads/thread_choice.h"
+#include "inspect/thread_name.h"
 #include "runtime/coreclr/threads/in_flight.h"
 #include "runtime/thread_state.h"
 #include "targets/target.h"
@@ -85,6 +86,7 @@ static bool has_nested(const struct runtime *runtime, const struct runtime_threa
 	X(THREAD_POINTER, "context.pointer", "GC Alloc Context", KIND_ADDRESS, 16, 0,      \
 	  "where the free memory begins that it allocates from")                           \
 	X(THREAD_LIMIT, "context.limit", NULL, KIND_ADDRESS, 16, 0, "where that ends")     \
+	X(THREAD_NAME, "name", NULL, KIND_TEXT, 0, 0, "the name that the program gave it") \
 	X(THREAD_NUMBER, NULL, "DBG", KIND_SIGNED, 4, 0, NULL)                             \
 	X(THREAD_DOMAIN, NULL, "Domain", KIND_ADDRESS, 16, 0, NULL)                        \
 	X(THREAD_PURPOSE, NULL, NULL, KIND_TEXT, 0, 0, NULL)
@@ -195,7 +197,10 @@ static void write_clr_thread(struct call *call, const struct runtime_thread *thr
 {
 	struct runtime *runtime = call->heap->runtime;
 	HD_CLEANUP(text) struct text purpose = { 0 };
+	HD_CLEANUP(text) struct text name = { 0 };
 	put_purpose(&purpose, runtime, thread);
+	if (!answer_is_text(&call->answer))
+		(void)thread_name(call->heap, thread, &name);
 	struct cell cells[THREAD_COLUMNS] = {
 		[THREAD_ID] = cell_number(thread->id),
 		[THREAD_OS_ID] = cell_number(thread->os_id),
@@ -206,6 +211,7 @@ static void write_clr_thread(struct call *call, const struct runtime_thread *thr
 		[THREAD_DEAD] = cell_flag(thread_state_is(thread, THREAD_STATE_DEAD)),
 		[THREAD_POINTER] = cell_number(thread->alloc_pointer),
 		[THREAD_LIMIT] = cell_number(thread->alloc_limit),
+		[THREAD_NAME] = cell_text(name.size ? name.bytes : NULL, name.size),
 		[THREAD_NUMBER] =
 			cell_signed(target_thread_number(runtime_target(runtime), thread->os_id)),
 		[THREAD_DOMAIN] = cell_number(coreclr_app_domain(runtime)),
@@ -216,7 +222,7 @@ static void write_clr_thread(struct call *call, const struct runtime_thread *thr
 	}
 	exception_cells(runtime, thread, exception, cells);
 	answer_row(&call->answer, cells);
-	call->out.text.failed |= purpose.failed;
+	call->out.text.failed |= purpose.failed || name.failed;
 }
 
 static bool is_wanted(const struct call *call, const struct runtime_thread *thread)
