@@ -2,7 +2,11 @@
 """GDB's own commands, and what they answer."""
 from __future__ import annotations
 
+from typing import Callable
+
 import gdb
+
+_hooks: dict[str, Callable[[], None]] = {}
 
 
 def answer_of(command: str) -> str:
@@ -15,3 +19,20 @@ def answer_of(command: str) -> str:
     except UnicodeDecodeError as error:
         # The command has run: only its answer could not be made a text.
         return error.object.decode("utf-8", "surrogateescape")
+
+
+def define_hook(command: str, function: Callable[[], None]) -> None:
+    """Let ``function`` run before each ``command`` of GDB's, unless the user has a hook there."""
+    prefix, _, last = command.rpartition(" ")
+    hook = f"{prefix} hook-{last}".strip()
+    try:
+        answer_of("show user " + hook)
+    except gdb.error:
+        _hooks[command] = function
+        call = f'__import__("{__name__}", fromlist=["*"]).run_hook("{command}")'
+        gdb.execute(f"define {hook}\npython {call}\nend")
+
+
+def run_hook(command: str) -> None:
+    """A hook was reached."""
+    _hooks[command]()

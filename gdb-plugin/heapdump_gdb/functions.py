@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""$hd_type(ID), $hd_size(ID) and $hd_count("TYPE NAME"), for expressions and conditions."""
+"""$hd_type(ID), $hd_field(ID, "NAME") and others, for expressions and conditions."""
 from __future__ import annotations
 
 import ctypes
@@ -8,7 +8,8 @@ from typing import Any
 import gdb
 
 from heapdump_gdb import native
-from heapdump_gdb.session import Session, failure, host_text
+from heapdump_gdb.rows import Rows
+from heapdump_gdb.session import Answer, Session, failure, host_text
 from heapdump_gdb.words import printable
 
 
@@ -106,7 +107,194 @@ class CountFunction(gdb.Function):
         return count
 
 
+class _Address(int):
+    """A number that is an address."""
+
+
+class _AddressRows(Rows):
+    """An answer in which addresses differ from other numbers."""
+
+    def address(self, number: int) -> Any:
+        return _Address(number)
+
+
+def _gdb_value(value: Any) -> Any:
+    """A value of .NET as GDB has it: a number, a text, or the address of an object or a struct."""
+    if isinstance(value, _Address):
+        return gdb.Value(int(value)).cast(gdb.lookup_type("void").pointer())
+    if value == "":
+        # GDB makes an array without elements of an empty text, which it shows as 0x0.
+        return gdb.Value(b"\0", gdb.lookup_type("char").array(0))
+    return host_text(printable(value)) if isinstance(value, str) else value
+
+
+def _number(value: gdb.Value, what: str) -> int:
+    try:
+        return int(value)
+    except (gdb.error, ValueError, TypeError, OverflowError) as error:
+        raise failure(f"not {what}: {error}") from None
+
+
+def _word(value: gdb.Value, what: str) -> str:
+    try:
+        return value.string("utf-8", "surrogateescape")
+    except (gdb.error, UnicodeError, AttributeError) as error:
+        raise failure(f"not {what}: {error}") from None
+
+
+def _field_row(rows: list[dict[str, Any]], path: str) -> tuple[dict[str, Any] | None, str]:
+    """The field that ``path`` begins with, and the rest of the path; names of fields may have points."""
+    name, rest = path, ""
+    while name:
+        for wanted in (name, f"<{name}>k__BackingField"):
+            # A derived class may have a field of the same name: it comes last.
+            for row in reversed(rows):
+                if row["name"] == wanted:
+                    return row, rest
+        name, _, after = name.rpartition(".")
+        rest = f"{after}.{rest}" if rest else after
+    return None, path
+
+
+class _Function(gdb.Function):
+    """The base of the functions below: they are about values, which a dump file does not have."""
+
+    usage = ""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        super().__init__(self.usage[1:].partition("(")[0])
+
+    def _arguments(self, args: tuple[gdb.Value, ...]) -> tuple[gdb.Value, ...]:
+        if len(args) != self.usage.count(",") + 1:
+            raise gdb.GdbError("usage: " + self.usage)
+        if _graph(self._session):
+            raise gdb.GdbError("a dump file has no values: debug a process or a core")
+        return args
+
+    def _ask(self, *words: str) -> Answer:
+        return self._session.query(list(words), _AddressRows)
+
+    def _fields(self, answer: Answer) -> list[dict[str, Any]]:
+        return list(answer.rows("fields")) if "fields" in answer.tables else []
+
+    def _object(self, value: gdb.Value) -> str:
+        address = _number(value, "the address of an object") & native.MASK64
+        if not address:
+            raise gdb.GdbError("null is no object")
+        return hex(address)
+
+    def _follow(self, rows: list[dict[str, Any]], path: str, owner: str) -> Any:
+        """The value of the field at the end of ``path``, which leads through structs and objects."""
+        while True:
+            row, rest = _field_row(rows, path)
+            if row is None:
+                raise failure(f"{owner} has no field {path}")
+            if row["value"] is None:
+                raise failure(f"the value of {row['name']} of {owner} is not known")
+            if not rest:
+                return _gdb_value(row["value"])
+            rows, owner, path = row.get("fields") or [], row["type"], rest
+            if not rows:
+                if not row["value"]:
+                    raise failure(f"{row['name']} is null, so it has no {rest}")
+                if not isinstance(row["value"], _Address):
+                    raise failure(f"{owner} has no field {rest}")
+                found = self._ask("dumpobj", hex(row["value"]))
+                rows, owner = self._fields(found), found.members["type"]
+
+
+class FieldFunction(_Function):
+    """$hd_field(ID, "NAME"): the value of a field of the object at that address.
+
+    NAME may lead through structs and other objects, as in "customer.address.City", and be the name
+    of a property that the compiler made the field for.  The value is a number, or the
+    address of an object or of a struct.
+    """
+
+    usage = '$hd_field(ID, "NAME")'
+
+    def invoke(self, *args: gdb.Value) -> Any:
+        thing, name = self._arguments(args)
+        path = _word(name, "the name of a field")
+        found = self._ask("dumpobj", self._object(thing))
+        return self._follow(self._fields(found), path, found.members["type"])
+
+
+class StringFunction(_Function):
+    """$hd_string(ID): the text of the string at that address."""
+
+    usage = "$hd_string(ID)"
+
+    def invoke(self, *args: gdb.Value) -> Any:
+        (thing,) = self._arguments(args)
+        address = self._object(thing)
+        found = self._ask("dumpobj", address, "-nofields").members
+        if found["type"] != "System.String":
+            raise failure(f"{address} is not a string but a {found['type']}")
+        if found["string"] is None:
+            raise failure(f"the characters of the string {address} are missing")
+        return _gdb_value(found["string"])
+
+
+class ElementFunction(_Function):
+    """$hd_elem(ID, INDEX): the value of an element of the array at that address.
+
+    INDEX counts from 0, over all dimensions.  The value is as that of $hd_field.
+    """
+
+    usage = "$hd_elem(ID, INDEX)"
+
+    def invoke(self, *args: gdb.Value) -> Any:
+        thing, index = self._arguments(args)
+        number = _number(index, "an index")
+        if number < 0:
+            raise gdb.GdbError("the index is negative")
+        found = self._ask("dumparray", self._object(thing), "-start", str(number), "-length", "1")
+        rows = list(found)
+        if not rows:
+            raise gdb.GdbError(f"no element {number}: the array has {found.members['length']}")
+        value = rows[0]["address"] if isinstance(rows[0], dict) else rows[0]
+        if value is None:
+            raise gdb.GdbError(f"the value of element {number} is not known")
+        return _gdb_value(value)
+
+
+class StaticFunction(_Function):
+    """$hd_static("TYPE", "NAME"): the value of a static field of the type of exactly that name.
+
+    NAME may lead further, and the value is as that of $hd_field.
+    """
+
+    usage = '$hd_static("TYPE", "NAME")'
+
+    def invoke(self, *args: gdb.Value) -> Any:
+        type_value, name = self._arguments(args)
+        owner = printable(_word(type_value, "the name of a type"))
+        table = self._method_table(owner)
+        rows = [row for row in self._fields(self._ask("dumpclass", table)) if row["static"]]
+        return self._follow(rows, _word(name, "the name of a field"), owner)
+
+    def _method_table(self, owner: str) -> str:
+        if "<" in owner:
+            # A generic type has statics for each of its type arguments.
+            found = [row for row in self._ask("types", "-type", owner) if row["name"] == owner]
+        else:
+            found = list(self._ask("name2ee", "*!" + owner))
+        tables = sorted({row["mt"] for row in found if row["mt"]})
+        if not tables:
+            raise failure(f"the runtime has no type {owner} that is in use")
+        if len(tables) > 1:
+            listed = ", ".join(hex(table) for table in tables)
+            raise failure(f"{len(tables)} types are called {owner}: dumpclass shows {listed}")
+        return hex(tables[0])
+
+
 def register(session: Session) -> None:
     TypeFunction(session)
     SizeFunction(session)
     CountFunction(session)
+    FieldFunction(session)
+    StringFunction(session)
+    ElementFunction(session)
+    StaticFunction(session)

@@ -231,10 +231,10 @@ class Session:
                 message += " (put an expression with spaces in quotes)"
             raise failure(message) from None
 
-    def query(self, argv: list[str]) -> Answer:
+    def query(self, argv: list[str], rows_type: type[Rows] = Rows) -> Answer:
         """The answer of a command as data; raises gdb.GdbError when it fails."""
         interrupts = _Interrupts()
-        rows = Rows(self.lib)
+        rows = rows_type(self.lib)
         try:
             self._query(self._evaluate(argv), rows)
             return Answer(rows, argv[0])
@@ -267,9 +267,9 @@ class Session:
         except native.HeapdumpError as error:
             raise failure(str(error)) from None
 
-    def changed(self) -> None:
-        """Something was written that GDB does not tell of."""
-        self._follower.changed()
+    def is_of_gdb(self) -> bool:
+        """Whether it is about what GDB debugs, and not about what the user opened."""
+        return not self._follower.is_paused
 
     def _sink(self, sink: native.Sink) -> native.Sink:
         sink.struct_size = ctypes.sizeof(native.Sink)

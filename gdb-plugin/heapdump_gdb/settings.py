@@ -85,6 +85,7 @@ class ShowPrefix(gdb.Command):
 def register(session: Session) -> None:
     settings = native.settings(session.lib)
     SetPrefix()
-    ShowPrefix([name for name, _ in settings])
+    # The last is GDB's (thread_names.py).
+    ShowPrefix([name for name, _ in settings] + ["thread-names"])
     for name, text in settings:
         Setting(session, name, text)

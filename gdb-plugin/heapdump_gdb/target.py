@@ -14,7 +14,7 @@ from typing import Any, Sequence
 import gdb
 
 from heapdump_gdb import native
-from heapdump_gdb.asking import answer_of
+from heapdump_gdb.asking import answer_of, define_hook
 
 PAGE = 4096
 # Settings that decide how a target is read.
@@ -80,7 +80,7 @@ def modules() -> list[tuple[str, int]]:
     return list(found.items())
 
 
-def _kernel_id(thread: gdb.InferiorThread) -> int:
+def kernel_id(thread: gdb.InferiorThread) -> int:
     """The kernel's number of a thread; of some remote targets it stands elsewhere."""
     return int(thread.ptid[1] or thread.ptid[2])
 
@@ -88,7 +88,7 @@ def _kernel_id(thread: gdb.InferiorThread) -> int:
 def selected_thread() -> int:
     """The kernel's number of the selected thread; 0: none is."""
     thread = gdb.selected_thread()
-    return _kernel_id(thread) if thread is not None and thread.is_valid() else 0
+    return kernel_id(thread) if thread is not None and thread.is_valid() else 0
 
 
 def _registers(thread: gdb.InferiorThread, names: Sequence[str]) -> list[int] | None:
@@ -111,8 +111,8 @@ def _read_threads(*names: str) -> None:
     try:
         for thread in gdb.selected_inferior().threads():
             values = None if thread.is_running() else _registers(thread, names)
-            if _kernel_id(thread):
-                _threads.append((_kernel_id(thread), thread.num, values))
+            if kernel_id(thread):
+                _threads.append((kernel_id(thread), thread.num, values))
     finally:
         if selected is not None:
             selected.switch()
@@ -141,16 +141,9 @@ def is_native(inferior: gdb.Inferior) -> bool:
     return connection(inferior) == "native" and gdb.current_recording() is None
 
 
-def _tell_of_restore() -> None:
-    """Let the command restore, for which GDB has no event, call changed(); a hook of the user's stays."""
-    if _said("show user hook-restore"):
-        return
-    module = __name__.rpartition(".")[0] + ".plugin"
-    gdb.execute(
-        "define hook-restore\n"
-        f'python __import__("{module}", fromlist=["*"]).session().changed()\n'
-        "end"
-    )
+def stops_all() -> bool:
+    """Whether all threads have stopped when a condition is tested: then they only seem to run (doc/debuggers.md 2)."""
+    return re.search(r"\boff\)?\.", _said("maintenance show target-non-stop")) is not None
 
 
 class Follower:
@@ -169,11 +162,11 @@ class Follower:
         for name in EVENTS:
             registry = getattr(gdb.events, name, None)
             if registry is not None:
-                registry.connect(self.changed)
-        _tell_of_restore()
+                registry.connect(self._changed)
+        # It writes without an event.
+        define_hook("restore", self._changed)
 
-    def changed(self, _event: Any = None) -> None:
-        """Bytes or registers may be others now."""
+    def _changed(self, _event: Any = None) -> None:
         self._changes += 1
 
     def pause(self) -> None:
@@ -214,6 +207,10 @@ class Follower:
 
     def _follow_target(self, sink: native.Sink) -> None:
         inferior = gdb.selected_inferior()
+        seems_to_run = any(thread.is_running() for thread in inferior.threads())
+        if seems_to_run:
+            # GDB tells nobody that it lets threads go on between two tests of a condition.
+            self._changed()
         key = self._key_of(inferior)
         if key == self._key:
             return
@@ -222,10 +219,10 @@ class Follower:
             self._lib.hd_session_close(self._handle)
         if key is None:
             return
-        if any(thread.is_running() for thread in inferior.threads()):
+        if seems_to_run and not stops_all():
             raise native.HeapdumpError(
-                'threads are running: stop them first ("interrupt", in non-stop mode '
-                '"interrupt -a")'
+                'threads are running: stop them first ("interrupt", in non-stop mode "interrupt -a"), '
+                'or, for conditions, "maintenance set target-non-stop off" before the process'
             )
         self._open(inferior, sink)
         self._key = key

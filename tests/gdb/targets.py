@@ -16,6 +16,7 @@ import support
 
 COREFILES = support.SOURCE / "corefiles" / "build"
 FACTS = COREFILES / "apps" / "facts-net10.0" / "facts.dll"
+CHURN = COREFILES / "apps" / "churn-net10.0" / "churn.dll"
 PROGRAM = str(support.BUILD / "heapdump")
 # A debugger must answer these as the shell does, about a core.
 OF_CORES = ("eeheap", "dumpheap -stat", "clrstack -all -roots", "gchandles", "finalizequeue")

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import unittest
+from typing import Any
 
 import gdb_batch
 import support
@@ -58,6 +59,89 @@ class DotnetCoreTest(unittest.TestCase):
             options=("-c", path),
         )
         self.assertEqual(text.splitlines()[-2:], ["True", "True"])
+
+    def first(self, path: str, type_name: str) -> str:
+        """Address of an object of that type."""
+        return "0x" + targets.shell(path, "dumpheap", "-short", "-type", type_name).split()[0]
+
+    def test_functions_have_the_values_of_fields(self) -> None:
+        path = targets.core("wks10-full")
+        if path is None:
+            return
+        plain = self.first(path, "Facts.Primitives")
+        known = self.first(path, "Facts.WellKnown")
+        array = self.first(path, "Facts.WithReferences[]")
+        generic = "Facts.Generic<System.Int32, System.Int32>"
+        for line, expected in (
+            (f'$hd_field({plain}, "yes")', "= 1"),
+            (f'$hd_field({plain}, "u64")', "= 18446744073709551551"),
+            (f'$hd_field({plain}, "i64")', "= -9223372036854775744"),
+            (f'$hd_field({plain}, "f32")', "= 1.5"),
+            (f'$hd_field({plain}, "ascii")', "= 65"),
+            (f'$hd_field({plain}, "native")', "= (void *) 0x1234"),
+            (f'$hd_field({plain}, "i32") < 0 && $hd_field({plain}, "u8") == 208', "= 1"),
+            (f'$hd_field({plain}, "no_such")', "Facts.Primitives has no field no_such"),
+            (f'$hd_field({plain}, "i32.x")', "System.Int32 has no field x"),
+            (f'$hd_field({known}, "some.value")', "= 77"),
+            (f'$hd_field({known}, "pair.Item2._stringLength")', "= 4"),
+            (f'$hd_field({known}, "nested.Item2.Item2.x")', "Item2 is null, so it has no x"),
+            (f'$hd_string($hd_field({known}, "pair.Item2"))', '= "five"'),
+            (f'$_streq($hd_string($hd_field({known}, "pair.Item2")), "five")', "= 1"),
+            (f"$hd_string({known})", f"{known} is not a string but a Facts.WellKnown"),
+            ("$hd_string(0)", "null is no object"),
+            (f"$hd_elem({array}, 1) == {array} + 40", "= 1"),
+            (f"$hd_elem({array}, 5000)", "no element 5000: the array has 5000"),
+            (f"$hd_elem({array}, -1)", "the index is negative"),
+            (f"$hd_elem({known}, 0)", "is not an array but a Facts.WellKnown"),
+            (f"$hd_elem({array})", "usage: $hd_elem(ID, INDEX)"),
+            ('$hd_string($hd_static("System.String", "Empty"))', '= ""'),
+            ('$hd_static("System.String", "Empty._stringLength")', "= 0"),
+            ('$hd_static("Facts.No", "such")', 'no type or method "Facts.No" in any module'),
+            (f'$hd_static("{generic}", "no_such")', f"{generic} has no field no_such"),
+            ('$hd_static("No<Such>", "x")', "no type No<Such> that is in use"),
+        ):
+            with self.subTest(line):
+                text = run_gdb("print " + line, options=("-c", path))
+                self.assertIn(expected, text.splitlines()[-1])
+        text = run_gdb(f"dumpobj '$hd_field({known}, \"pair.Item2\")'", options=("-c", path))
+        self.assertRegex(text, r"(?m)^String: +five$")
+
+    def test_functions_of_values_need_a_target(self) -> None:
+        with support.temporary_folder() as folder:
+            dump = support.write_dump(folder)
+            for line in ("$hd_string(10)", '$hd_field(10, "x")', '$hd_static("x", "y")'):
+                text = run_gdb("heapdump open " + dump, "print " + line)
+                self.assertIn("a dump file has no values", text)
+        self.assertIn("nothing is open", run_gdb("print $hd_string(10)"))
+
+    def test_info_threads_has_the_names_of_the_program(self) -> None:
+        path = targets.core("wks10-full")
+        if path is None:
+            return
+        expected = {}
+        for row in targets.document(targets.shell(path, "clrthreads", "--json"))["threads"]:
+            if row["os_id"] and row["name"]:
+                expected[row["os_id"]] = row["name"]
+        self.assertIn("roots", expected.values())
+        numbers = thread_numbers(run_gdb("info threads", options=("-c", path)))
+        mine = numbers[next(iter(expected))]
+        text = run_gdb(
+            f"thread {mine}",
+            "thread name mine",
+            mark(1),
+            "info threads",
+            mark(2),
+            "set heapdump thread-names off",
+            "info threads",
+            mark(3),
+            "show heapdump thread-names",
+            options=("-c", path),
+        )
+        rows = {int(tid): name for tid, name in re.findall(r'LWP (\d+) "(.*?)"', between(text, 1))}
+        self.assertEqual(rows, {**expected, next(iter(expected)): "mine"})
+        names = re.findall(r'LWP \d+ "(.*?)"', between(text, 2))
+        self.assertEqual(names, ["mine"])
+        self.assertIn("heapdump's thread-names is off.", text)
 
     def test_threads_have_their_numbers_in_gdb(self) -> None:
         path = targets.core("wks10-full")
@@ -284,6 +368,27 @@ class DotnetLiveTest(unittest.TestCase):
         self.assertIn("$4 = 0", text)
         self.assertNotIn("$5", text)
 
+    def test_functions_in_conditions(self) -> None:
+        if not targets.CHURN.exists() or shutil.which("dotnet") is None:
+            self.skipTest(f"no dotnet, or no {targets.CHURN}")
+        child = targets.Child(["dotnet", str(targets.CHURN)])
+        self.addCleanup(child.end)
+        rounds = '$hd_static("Churn.Program", "rounds")'
+        lines = (
+            f"attach {child.pid}",
+            "handle SIG34 SIG35 SIGUSR1 SIGUSR2 nostop noprint pass",
+            f"set $wanted = {rounds} + 5000",
+            f"break pthread_cond_timedwait if {rounds} > $wanted",
+            "continue",
+        )
+        done = (mark(1), f"print {rounds} > $wanted", "delete", mark(2))
+        text = run_gdb("maintenance set target-non-stop off", *lines, *done)
+        self.assertNotIn("Error in testing", text)
+        self.assertIn("= 1", between(text, 1))
+        # Else other threads run on while GDB tests a condition.
+        text = run_gdb("maintenance set target-non-stop on", *lines, *done)
+        self.assertIn('for conditions, "maintenance set target-non-stop off"', text)
+
     def test_what_the_user_writes_is_seen(self) -> None:
         child, truth = self.start()
         row = next(r for r in targets.some_objects(truth) if r["name"] == "string.long")
@@ -333,7 +438,8 @@ class DotnetLiveTest(unittest.TestCase):
 
     def test_written_registers_are_seen(self) -> None:
         child, truth = self.start()
-        row = next(r for r in truth["roots"] if r["kind"] == "none")
+        roots: Any = truth["roots"]
+        row = next(row for row in roots if row["kind"] == "none")
         text = run_gdb(
             mark(1),
             "dumpstackobjects --json",
