@@ -11,6 +11,7 @@ enum {
 	ALLOCATOR = 176,
 	FLAGS = 232,
 	BINDER = 64,
+	BINDER_CONTEXT = 224,
 	LAYOUT = 128,
 	LAYOUT_SIZE = 16,
 	FRIENDLY_NAME = 1080
@@ -60,6 +61,45 @@ TEST(the_facts_of_a_module_with_an_image)
 	CU_ASSERT_PTR_NULL(module_at(list, 1, at + 8));
 	CU_ASSERT_PTR_EQUAL(module_of_assembly(runtime, list, 1, 0x555000), module);
 	CU_ASSERT_PTR_NULL(module_of_assembly(runtime, list, 1, 0));
+	maker_deinit(&maker);
+	fake_clr_destroy(fake);
+}
+
+TEST(the_binder_of_a_module_leads_to_the_object_of_its_context)
+{
+	struct fake_clr *fake = fake_clr_create(NULL);
+	struct module_facts facts;
+	struct load_context context;
+	enum module_context known;
+	struct hd_error err = { 0 };
+	struct metadata_maker maker;
+	fill(&maker);
+	fake_image(fake, fake->module, &maker, &(struct image_kind){ .is_mapped = true }, NULL);
+	uint64_t assembly = fake_peek_u64(&fake->memory, fake->module + FAKE_MODULE_PE_ASSEMBLY);
+	uint64_t binder = fake_alloc(&fake->memory, 512), handle = fake_alloc(&fake->memory, 8);
+	struct runtime *runtime = fake_runtime(fake);
+	const struct module *module = module_find(runtime, fake->module);
+	REQUIRE(module);
+	module_facts_read(runtime, module, &facts);
+	CU_ASSERT(!facts.knows_context);
+	fake_poke_u64(&fake->memory, assembly + BINDER, binder);
+	module_facts_read(runtime, module, &facts);
+	CU_ASSERT(facts.knows_context && !facts.context);
+	/* The handle leads nowhere. */
+	fake_poke_u64(&fake->memory, binder + BINDER_CONTEXT, 0x777000);
+	module_facts_read(runtime, module, &facts);
+	CU_ASSERT(!facts.knows_context);
+	fake_poke_u64(&fake->memory, binder + BINDER_CONTEXT, handle);
+	fake_poke_u64(&fake->memory, handle, 0x999000);
+	module_facts_read(runtime, module, &facts);
+	CU_ASSERT(facts.knows_context);
+	ASSERT_UINT(facts.context, 0x999000);
+	struct heap *heap = fake_heap(fake);
+	CU_ASSERT_EQUAL(load_context_of_module(heap, &facts, &known, &context, &err), HD_OK);
+	CU_ASSERT_EQUAL(known, MODULE_CONTEXT_UNKNOWN);
+	facts.context = 0;
+	CU_ASSERT_EQUAL(load_context_of_module(heap, &facts, &known, &context, &err), HD_OK);
+	CU_ASSERT_EQUAL(known, MODULE_CONTEXT_NONE);
 	maker_deinit(&maker);
 	fake_clr_destroy(fake);
 }

@@ -40,10 +40,10 @@ static bool reserve_kinds(struct context_search *search, size_t index)
 	return true;
 }
 
-static void read_context(struct context_search *search, const struct object *object,
+/* Returns false if its binder is not known. */
+static bool read_context(struct heap *heap, struct members *members, const struct object *object,
 			 struct load_context *context)
 {
-	struct members *members = search->members;
 	const struct member binder = fact_of(members, object, FACT_LOAD_CONTEXT_NATIVE),
 			    name = fact_of(members, object, FACT_LOAD_CONTEXT_NAME),
 			    collectible = fact_of(members, object, FACT_LOAD_CONTEXT_COLLECTIBLE),
@@ -51,14 +51,13 @@ static void read_context(struct context_search *search, const struct object *obj
 	HD_CLEANUP(text) struct text text = { 0 };
 	uint32_t length;
 	*context = (struct load_context){ .object = object->address, .type = object->type };
-	search->contexts->is_partial |= binder.state != MEMBER_READ;
 	context->binder = binder.bits;
 	context->is_collectible = collectible.bits;
 	context->is_unloading = state.bits;
-	if (name.bits &&
-	    string_value(search->heap, name.bits, CONTEXT_NAME_UNITS, &text, &length) &&
+	if (name.bits && string_value(heap, name.bits, CONTEXT_NAME_UNITS, &text, &length) &&
 	    !text.failed)
 		context->name = mem_strndup(text.bytes ? text.bytes : "", text.size);
+	return binder.state == MEMBER_READ;
 }
 
 static enum hd_status visit_object(void *arg, const struct object *object, struct hd_error *err)
@@ -80,7 +79,8 @@ static enum hd_status visit_object(void *arg, const struct object *object, struc
 		return HD_OK;
 	}
 	TRY_MEMORY(PAGES_RESERVE(contexts, rows), err);
-	read_context(search, object, &contexts->rows[contexts->rows_count++]);
+	contexts->is_partial |= !read_context(search->heap, search->members, object,
+					      &contexts->rows[contexts->rows_count++]);
 	return HD_OK;
 }
 
@@ -94,6 +94,31 @@ enum hd_status load_contexts_read(struct heap *heap, struct job *job, struct loa
 	pages_free(search.kinds, search.kinds_capacity, 1);
 	members_destroy(search.members);
 	return status;
+}
+
+enum hd_status load_context_of_module(struct heap *heap, const struct module_facts *facts,
+				      enum module_context *ret_known, struct load_context *ret,
+				      struct hd_error *err)
+{
+	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
+	struct load_context context = { 0 };
+	struct members *members;
+	struct object object;
+	*ret_known = facts->knows_context && !facts->context ? MODULE_CONTEXT_NONE
+							     : MODULE_CONTEXT_UNKNOWN;
+	if (!facts->context || facts->context % 8 != 0 || !heap_segment_at(heap, facts->context) ||
+	    !object_read(heap, &window, facts->context, &object) ||
+	    !type_derives_from(heap->runtime, object.type, 0, CONTEXT_TYPE))
+		return HD_OK;
+	TRY(members_create(heap, &members, err));
+	if (read_context(heap, members, &object, &context) && context.binder == facts->binder) {
+		*ret_known = MODULE_CONTEXT_FOUND;
+		*ret = context;
+	} else {
+		mem_free(context.name);
+	}
+	members_destroy(members);
+	return HD_OK;
 }
 
 void load_contexts_deinit(struct load_contexts *contexts)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gc/walk.h"
+#include "runtime/coreclr/modules/module_facts.h"
 #include "util/job.h"
 
 /** An AssemblyLoadContext object. */
@@ -33,6 +34,26 @@ struct load_contexts {
 HD_NODISCARD enum hd_status load_contexts_read(struct heap *heap, struct job *job,
 					       struct load_contexts *ret, struct hd_error *err);
 void load_contexts_deinit(struct load_contexts *contexts);
+
+/** How much is known of the context that has loaded a module. */
+enum module_context {
+	MODULE_CONTEXT_UNKNOWN,
+	MODULE_CONTEXT_NONE, /**< it has no object yet: the default one, before the program asks */
+	MODULE_CONTEXT_FOUND,
+};
+
+/**
+ * The context that has loaded the module of @p facts, without a pass over the heap.  The binder and the object
+ * have to refer to each other.
+ *
+ * @param[out] ret Filled when it is found; its name is to be given to mem_free().
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ */
+HD_NODISCARD enum hd_status load_context_of_module(struct heap *heap,
+						   const struct module_facts *facts,
+						   enum module_context *ret_known,
+						   struct load_context *ret, struct hd_error *err);
 
 /**
  * The context whose binder is @p binder (doc/coreclr.md 9.5).

@@ -4,6 +4,7 @@
 #include "command/objects/object.h"
 #include "command/table.h"
 #include "gc/heap.h"
+#include "util/alloc.h"
 
 #define CONTEXT_LIST(X)                                                                          \
 	X(CONTEXT_OBJECT, "address", NULL, KIND_ADDRESS, 0, 0, "the AssemblyLoadContext object") \
@@ -90,10 +91,32 @@ static enum hd_status write_load_contexts(struct call *call, const struct load_c
 	return HD_OK;
 }
 
-/* Write only what is proven: the object of a context has the binder of the module. */
-static enum hd_status write_context_of(struct call *call, const struct load_contexts *contexts,
-				       const struct object *object)
+/*
+ * Put the context that has loaded the module of @p facts into @p ret.  Where the binder does not lead to its object, all
+ * objects are looked at.
+ *
+ * @param[out] ret To be given to load_contexts_deinit(), also on failure.
+ */
+static enum hd_status find_context(struct call *call, const struct module_facts *facts,
+				   struct load_contexts *ret)
 {
+	enum module_context known;
+	struct load_context found;
+	TRY(load_context_of_module(call->heap, facts, &known, &found, call->err));
+	if (known != MODULE_CONTEXT_FOUND)
+		return load_contexts_read(call->heap, &call->job, ret, call->err);
+	if (!PAGES_RESERVE(ret, rows)) {
+		mem_free(found.name);
+		return fail_nomem(call->err);
+	}
+	ret->rows[ret->rows_count++] = found;
+	return HD_OK;
+}
+
+/* Write only what is proven: the object of a context has the binder of the module. */
+static enum hd_status write_context_of(struct call *call, const struct object *object)
+{
+	HD_CLEANUP(load_contexts) struct load_contexts contexts = { 0 };
 	struct runtime *runtime = call->heap->runtime;
 	uint64_t address = type_home_module(runtime, object->type);
 	const struct module *module = address ? module_find(runtime, address) : NULL;
@@ -102,6 +125,7 @@ static enum hd_status write_context_of(struct call *call, const struct load_cont
 	size_t size;
 	if (module)
 		module_facts_read(runtime, module, &facts);
+	TRY(find_context(call, &facts, &contexts));
 	const char *type = type_name(runtime, object->type, &size);
 	const struct cell of[] = {
 		cell_type(type, size, object->type->method_table),
@@ -109,7 +133,7 @@ static enum hd_status write_context_of(struct call *call, const struct load_cont
 		cell_string(module ? module->path : NULL),
 	};
 	answer_record(&call->answer, &module_of_schema, of);
-	const struct load_context *context = load_context_of(contexts, facts.binder);
+	const struct load_context *context = load_context_of(&contexts, facts.binder);
 	answer_table(&call->answer, &contexts_schema, &bare);
 	if (context && answer_wants_row(&call->answer)) {
 		context_cells(call, context, cells);
@@ -132,12 +156,12 @@ static enum hd_status run_dumpalc(struct call *call)
 {
 	HD_CLEANUP(load_contexts) struct load_contexts contexts = { 0 };
 	struct object object = { 0 };
-	bool is_one = call->words[0].given;
-	if (is_one)
+	if (call->words[0].given)
 		TRY(call_heap_object(call, call->words[0].number, &object));
+	if (object.type)
+		return write_context_of(call, &object);
 	TRY(load_contexts_read(call->heap, &call->job, &contexts, call->err));
-	return is_one && object.type ? write_context_of(call, &contexts, &object)
-				     : write_load_contexts(call, &contexts);
+	return write_load_contexts(call, &contexts);
 }
 
 COMMAND(dumpalc, .has_rows = true,

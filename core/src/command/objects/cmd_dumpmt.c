@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dumpmt and dumpclass: a type by its MethodTable. */
 
+#include "analysis/modules/load_contexts.h"
 #include "command/call.h"
 #include "command/names/code_rows.h"
 #include "command/objects/object.h"
@@ -189,6 +190,13 @@ static const char *category_name(const struct type *type)
 	X(CLASS_METHODS, "methods", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "how many it has")    \
 	X(CLASS_INTERFACES, "interfaces", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                 \
 	  "how many it implements")                                                             \
+	X(CLASS_CONTEXT, "load_context", NULL, KIND_ADDRESS, 0, 0,                              \
+	  "AssemblyLoadContext object of its module; 0x0: the default one, which has none yet") \
+	X(CLASS_CONTEXT_NAME, "load_context_name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,          \
+	  "name of that context")                                                               \
+	X(CLASS_CONTEXT_OBJECT, .heading = "context_object",                                    \
+	  .kind = KIND_ADDRESS) /**< text of dumpmt only, as the next */                        \
+	X(CLASS_CONTEXT_GAP, .heading = "context_gap", .kind = KIND_TEXT)                       \
 	X(CLASS_INSTANCE_FIELDS, .heading = "instance_fields",                                  \
 	  .kind = KIND_NUMBER) /**< text of dumpclass only, as the next */                      \
 	X(CLASS_STATIC_FIELDS, .heading = "static_fields", .kind = KIND_NUMBER)                 \
@@ -197,19 +205,21 @@ static const char *category_name(const struct type *type)
 
 COLUMNS(type, CLASS_COLUMNS, CLASS_LIST);
 
-SCHEMA(type, .lines = "EEClass:             {ee_class:016}\n"
-		      "[?is_shared Canonical MT:        {canonical:016}\n]"
-		      "Parent:              {parent:016}\n"
-		      "Module:              {module:016}\nName:                {name}\n"
-		      "mdToken:             {token:016}\n[File:                {file}\n]"
-		      "BaseSize:            0x{base_size:x}\n"
-		      "[?has_components ComponentSize:       0x{component_size:x}\n]"
-		      "Has GC Pointers:     [?has_pointers true|false]\n"
-		      "Has Finalizer:       [?has_finalizer true|false]\n"
-		      "Collectible:         [?is_collectible true|false]\n"
-		      "Category:            {category}\nFlags:               0x{flags:08}\n"
-		      "[Number of Methods:   {methods}\n]"
-		      "[Number of IFaces in IFaceMap: {interfaces}\n]");
+SCHEMA(type,
+       .lines = "EEClass:             {ee_class:016}\n"
+		"[?is_shared Canonical MT:        {canonical:016}\n]"
+		"Parent:              {parent:016}\n"
+		"Module:              {module:016}\nName:                {name}\n"
+		"mdToken:             {token:016}\n[File:                {file}\n]"
+		"AssemblyLoadContext: [{context_object:016}[ {load_context_name}]|{context_gap}]\n"
+		"BaseSize:            0x{base_size:x}\n"
+		"[?has_components ComponentSize:       0x{component_size:x}\n]"
+		"Has GC Pointers:     [?has_pointers true|false]\n"
+		"Has Finalizer:       [?has_finalizer true|false]\n"
+		"Collectible:         [?is_collectible true|false]\n"
+		"Category:            {category}\nFlags:               0x{flags:08}\n"
+		"[Number of Methods:   {methods}\n]"
+		"[Number of IFaces in IFaceMap: {interfaces}\n]");
 static const struct schema class_schema = {
 	SCHEMA_COLUMNS(type_columns),
 	.lines = "Class Name:      {name}\nmdToken:         {token:016}\n"
@@ -227,13 +237,40 @@ static struct cell small_number(struct runtime *runtime, uint64_t base, enum lay
 	return is_known ? cell_number(number) : (struct cell){ 0 };
 }
 
-static void write_type(struct answer *answer, struct runtime *runtime, const struct schema *schema,
-		       const struct type *type)
+/* Put the cells of the context that has loaded @p type; *@p ret_name is to be freed when they are written. */
+static enum hd_status put_load_context(struct call *call, const struct type *type,
+				       struct cell *cells, char **ret_name)
 {
+	struct runtime *runtime = call->heap->runtime;
+	uint64_t address = type_home_module(runtime, type);
+	const struct module *module = address ? module_find(runtime, address) : NULL;
+	struct module_facts facts = { 0 };
+	struct load_context context = { 0 };
+	enum module_context known;
+	if (module)
+		module_facts_read(runtime, module, &facts);
+	TRY(load_context_of_module(call->heap, &facts, &known, &context, call->err));
+	if (known != MODULE_CONTEXT_UNKNOWN)
+		cells[CLASS_CONTEXT] = cell_number(context.object);
+	if (known == MODULE_CONTEXT_FOUND) {
+		cells[CLASS_CONTEXT_OBJECT] = cell_number(context.object);
+		cells[CLASS_CONTEXT_NAME] = cell_string(context.name);
+		*ret_name = context.name;
+	}
+	cells[CLASS_CONTEXT_GAP] = cell_string(
+		known == MODULE_CONTEXT_NONE ? "Default ALC: it has no object yet" : "<not known>");
+	return HD_OK;
+}
+
+static enum hd_status write_type(struct call *call, const struct schema *schema,
+				 const struct type *type)
+{
+	struct runtime *runtime = call->heap->runtime;
+	HD_FREE char *context_name = NULL;
 	size_t size;
 	const char *name = type_name(runtime, type, &size);
 	uint64_t mt = type->method_table, ee_class = type->links.ee_class;
-	const struct cell cells[CLASS_COLUMNS] = {
+	struct cell cells[CLASS_COLUMNS] = {
 		[CLASS_ADDRESS] = cell_number(mt),
 		[CLASS_NAME] = cell_type(name, size, mt),
 		[CLASS_BASE_SIZE] = cell_number(type->base_size),
@@ -257,14 +294,16 @@ static void write_type(struct answer *answer, struct runtime *runtime, const str
 		[CLASS_INSTANCE_FIELDS] = small_number(runtime, ee_class, L_CLASS_NUM_INSTANCE),
 		[CLASS_STATIC_FIELDS] = small_number(runtime, ee_class, L_CLASS_NUM_STATIC),
 	};
-	answer_record(answer, schema, cells);
+	TRY(put_load_context(call, type, cells, &context_name));
+	answer_record(&call->answer, schema, cells);
+	return HD_OK;
 }
 
 static enum hd_status run_dumpmt(struct call *call)
 {
 	const struct type *type;
 	TRY(call_type(call, call->words[0].number, &type));
-	write_type(&call->answer, call->heap->runtime, &type_schema, type);
+	TRY(write_type(call, &type_schema, type));
 	return call->options[OPT_METHODS].given ? write_type_methods(call, type) : HD_OK;
 }
 
@@ -285,7 +324,7 @@ static enum hd_status run_dumpclass(struct call *call)
 {
 	const struct type *type;
 	TRY(find_class(call, &type));
-	write_type(&call->answer, call->heap->runtime, &class_schema, type);
+	TRY(write_type(call, &class_schema, type));
 	return write_fields(call, type, 0, FIELDS_OF_TYPE, 0);
 }
 

@@ -70,6 +70,7 @@ enum layout_origin {
 	X(PE_ASSEMBLY_HOST, "PEAssembly", "HostAssembly", 56, 56, NO, NO)                      \
 	X(PE_ASSEMBLY_BINDER, "PEAssembly", "AssemblyBinder", 64, 64, 64, 64)                  \
 	X(HOST_ASSEMBLY_BINDER, "BINDER_SPACE::Assembly", "Binder", 32, 32, NO, NO)            \
+	X(BINDER_CONTEXT, "AssemblyBinder", "ManagedContext", 224, 224, 224, 200)              \
 	X(PE_IMAGE_LAYOUT, "PEImage", "LoadedImageLayout", 120, 120, 128, 128)                 \
 	X(IMAGE_LAYOUT_BASE, "PEImageLayout", "Base", 8, 8, 8, 16)                             \
 	X(IMAGE_LAYOUT_SIZE, "PEImageLayout", "Size", 16, 16, 16, 24)                          \

@@ -35,6 +35,15 @@ static void read_binder(struct runtime *runtime, struct module_facts *facts)
 		(void)coreclr_pointer(runtime, host, L_HOST_ASSEMBLY_BINDER, &facts->binder);
 }
 
+/* The binder has a GC handle to the object of its context, from when the program asked for that. */
+static void read_context(struct runtime *runtime, struct module_facts *facts)
+{
+	uint64_t handle;
+	facts->knows_context = facts->binder &&
+			       coreclr_pointer(runtime, facts->binder, L_BINDER_CONTEXT, &handle) &&
+			       (!handle || memory_u64(runtime->memory, handle, &facts->context));
+}
+
 /* A module can be unloaded if its LoaderAllocator is another one than that of CoreLib. */
 static void read_allocator(struct runtime *runtime, uint64_t module, struct module_facts *facts)
 {
@@ -97,6 +106,7 @@ void module_facts_read(struct runtime *runtime, const struct module *module,
 		ret->type_map = module->address + coreclr_offset(runtime, L_MODULE_TYPE_DEF_MAP);
 	read_image(runtime, ret);
 	read_binder(runtime, ret);
+	read_context(runtime, ret);
 	read_allocator(runtime, module->address, ret);
 	read_metadata_facts(runtime, module, ret);
 }

@@ -5,11 +5,13 @@
 
 /** The facts about a module that the runtime and the metadata tell (doc/coreclr.md 9.2, 9.5). */
 struct module_facts {
-	uint64_t assembly;      /**< the runtime's Assembly; 0: not known */
-	uint64_t pe_assembly;   /**< its PEAssembly; 0: not known */
-	uint64_t binder;        /**< the AssemblyBinder that loaded it; 0: not known */
-	uint64_t allocator;     /**< its LoaderAllocator; 0: not known */
-	uint64_t metadata;      /**< where its metadata begin; 0: not known */
+	uint64_t assembly;    /**< the runtime's Assembly; 0: not known */
+	uint64_t pe_assembly; /**< its PEAssembly; 0: not known */
+	uint64_t binder;      /**< the AssemblyBinder that loaded it; 0: not known */
+	uint64_t context;     /**< the AssemblyLoadContext object of that, unproven; 0: none yet */
+	bool knows_context;   /**< could that be read? */
+	uint64_t allocator;   /**< its LoaderAllocator; 0: not known */
+	uint64_t metadata;    /**< where its metadata begin; 0: not known */
 	uint32_t metadata_size; /**< bytes */
 	uint32_t image_size;    /**< bytes of the image as it was loaded; 0: not known, or none */
 	uint32_t flags;         /**< Module::m_dwTransientFlags */
