@@ -19,12 +19,28 @@ from shell_program import BUILD, SOURCE, TIMEOUT, environment
 
 PAGES = [SOURCE / "README.md"] + sorted((SOURCE / "doc").glob("*.md"))
 # Pages that must have commands: a test of a page without any says nothing.
-WITH_COMMANDS = ("README.md", "leak.md", "hang.md", "crash.md", "ci.md", "sos.md")
+WITH_COMMANDS = (
+    "README.md",
+    "leak.md",
+    "hang.md",
+    "crash.md",
+    "ci.md",
+    "sos.md",
+    "eight-problems.md",
+)
 
 
 def gdb_is_usable() -> bool:
     """GDB is not built with AddressSanitizer, so it cannot load a library that is."""
     return shutil.which("gdb") is not None and not os.environ.get("HEAPDUMP_SANITIZED")
+
+
+def missing_core(command: str) -> str | None:
+    """A core in the command that scripts/make_corefiles.sh has not made."""
+    for name in re.findall(r"corefiles/build/\S+", command):
+        if not (SOURCE / name).exists():
+            return str(name)
+    return None
 
 
 def blocks(text: str) -> list[list[str]]:
@@ -95,6 +111,10 @@ class Documents(unittest.TestCase):
             for command, expected in commands:
                 if command.startswith("gdb ") and not gdb_is_usable():
                     print(f"skipped, there is no gdb for this build: {command}")
+                    continue
+                missing = missing_core(command)
+                if missing:
+                    print(f"skipped, there is no {missing}: {command}")
                     continue
                 with self.subTest(page=page.name, command=command):
                     self.check(command, expected)
