@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The async methods of what is open, which several commands ask for, and some of them next to the tree of dominators. */
+/* The async methods of what is open, which several commands ask for; and what is done while dominators are found. */
 #include "analysis/async/async_graph.h"
 #include "framework/member.h"
 #include "graph/heap_graph.h"
@@ -47,13 +47,14 @@ enum hd_status session_async(struct hd_session *session, struct job *job, struct
 	return HD_OK;
 }
 
-/* Two workers make it: the caller's thread the async methods, for it may ask a debugger; the other one the tree. */
+/* Two threads: the caller's does what may ask a debugger, or the user; the other one makes the tree. */
 struct making {
 	struct hd_session *session;
 	struct job *job;
-	struct async_graph *async;
+	enum hd_status (*meanwhile)(void *arg);
+	void *arg;
 	enum hd_status status[2];
-	struct hd_error err[2];
+	struct hd_error err; /* of the tree */
 };
 
 /* The job of the other thread shows nothing, and ends with the one of the caller. */
@@ -67,45 +68,42 @@ static void make_one(void *arg, unsigned int index)
 {
 	struct making *making = arg;
 	struct job *job = making->job;
-	struct hd_error *err = &making->err[index];
 	if (index == 0) {
-		making->status[0] = session_async(making->session, job, &making->async, err);
+		making->status[0] = making->meanwhile(making->arg);
 	} else {
 		struct job other = { .cancelled = has_stopped,
 				     .arg = job,
 				     .max_mem = job->max_mem };
 		const struct dominators *dominators;
-		making->status[1] = session_dominators(making->session, &other, &dominators, err);
+		making->status[1] =
+			session_dominators(making->session, &other, &dominators, &making->err);
 	}
 	if (making->status[index] != HD_OK)
 		job->stop = true;
 }
 
-/* If both have failed, one of them may only have been stopped by the other: the cause is told. */
-static enum hd_status failure_of(const struct making *making, struct hd_error *err)
+enum hd_status session_dominators_while(struct hd_session *session, struct job *job,
+					enum hd_status (*meanwhile)(void *arg), void *arg,
+					const struct dominators **ret, struct hd_error *err)
 {
-	unsigned int first = making->status[0] == HD_OK ||
-			     (making->status[0] == HD_ERR_CANCELLED && making->status[1] != HD_OK);
-	if (err)
-		*err = making->err[first];
-	return making->status[first];
-}
-
-enum hd_status session_dominators_and_async(struct hd_session *session, struct job *job,
-					    const struct dominators **ret,
-					    struct async_graph **ret_async, struct hd_error *err)
-{
-	bool is_both = session->target && !session->async && !session->dominators.idom;
+	struct making making = {
+		.session = session, .job = job, .meanwhile = meanwhile, .arg = arg
+	};
 	const struct csr *reverse;
-	*ret_async = NULL;
-	if (is_both && job_workers(job) > 1) {
-		struct making making = { .session = session, .job = job };
-		/* With the references in reverse, nothing of the graph is made while both run. */
-		TRY(graph_reverse(session->graph, job, &reverse, err));
-		run_parallel(2, job, make_one, &making);
-		if (making.status[0] != HD_OK || making.status[1] != HD_OK)
-			return failure_of(&making, err);
+	if (session->dominators.idom || job_workers(job) < 2) {
+		TRY(meanwhile(arg));
+		return session_dominators(session, job, ret, err);
 	}
-	TRY(session_dominators(session, job, ret, err));
-	return session->target ? session_async(session, job, ret_async, err) : HD_OK;
+	/* With the references in reverse, nothing of the graph is made while both run. */
+	TRY(graph_reverse(session->graph, job, &reverse, err));
+	run_parallel(2, job, make_one, &making);
+	/* If both have failed, one of them may only have been stopped by the other: the cause is told. */
+	if (making.status[1] != HD_OK &&
+	    (making.status[0] == HD_OK || making.status[0] == HD_ERR_CANCELLED)) {
+		if (err)
+			*err = making.err;
+		return making.status[1];
+	}
+	TRY(making.status[0]);
+	return session_dominators(session, job, ret, err);
 }

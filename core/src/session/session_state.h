@@ -194,16 +194,17 @@ HD_NODISCARD enum hd_status session_async(struct hd_session *session, struct job
 					  struct async_graph **ret, struct hd_error *err);
 
 /**
- * Both, at the same time if the job has several workers: the tree is made of the graph alone, and the methods are read in
- * memory, so neither waits for the other.
+ * The dominator tree, and something else while it is made: it is made of the graph alone, so what only reads memory need not
+ * wait for it.
  *
- * @param[out] ret_async NULL for a dump file.
+ * @param meanwhile Is called once, on this thread, whether the tree is there already or not.  It must not ask for roots or the
+ * graph.
+ * @param err Of the tree; @p meanwhile has its own.
  */
-HD_NODISCARD enum hd_status session_dominators_and_async(struct hd_session *session,
-							 struct job *job,
-							 const struct dominators **ret,
-							 struct async_graph **ret_async,
-							 struct hd_error *err);
+HD_NODISCARD enum hd_status session_dominators_while(struct hd_session *session, struct job *job,
+						     enum hd_status (*meanwhile)(void *arg),
+						     void *arg, const struct dominators **ret,
+						     struct hd_error *err);
 
 /** Free the async methods that the session has. */
 void session_async_drop(struct hd_session *session);

@@ -219,13 +219,14 @@ static enum hd_status check_report(struct call *call)
 	return output->given ? report_file_check(call, output->text) : HD_OK;
 }
 
-static enum hd_status show_report(struct call *call, const struct report *report)
+static enum hd_status show_report(struct call *call, const struct report *report,
+				  struct look_state *state)
 {
 	const struct value *output = &call->options[OPT_OUTPUT];
 	uint64_t most = call_limit(call, OPT_TOP, DEFAULT_TOP);
 	if (output->given)
 		return report_file_write(call, report, output->text, most);
-	return report_answer(call, report, most);
+	return report_answer(call, report, state, most);
 }
 
 /* A rule is left out if it is not known what is in memory. */
@@ -244,6 +245,29 @@ static enum hd_status read_native(struct call *call, struct memory_share *ret, b
 	return HD_OK;
 }
 
+/* Found while dominators are. */
+struct meanwhile {
+	struct call *call;
+	struct async_graph *async;
+	struct look_state state;
+};
+
+static void meanwhile_deinit(struct meanwhile *meanwhile)
+{
+	look_state_deinit(&meanwhile->state);
+}
+
+static enum hd_status look_meanwhile(void *arg)
+{
+	struct meanwhile *meanwhile = arg;
+	struct call *call = meanwhile->call;
+	if (!call->heap)
+		return HD_OK;
+	TRY(session_async(call->session, &call->job, &meanwhile->async, call->err));
+	bool is_shown = !call->is_inner && !call->options[OPT_OUTPUT].given;
+	return is_shown ? look_at_state(call, &meanwhile->state) : HD_OK;
+}
+
 static enum hd_status report_present(struct call *call, const struct compared_with *with)
 {
 	struct facts_of of = { .graph = call->graph, .heap = call->heap, .with = with };
@@ -251,8 +275,10 @@ static enum hd_status report_present(struct call *call, const struct compared_wi
 		TRY(session_roots(call->session, call_is_conservative(call), &call->job, &of.roots,
 				  call->err));
 	}
-	TRY(session_dominators_and_async(call->session, &call->job, &of.dominators, &of.async,
-					 call->err));
+	HD_CLEANUP(meanwhile) struct meanwhile meanwhile = { .call = call };
+	TRY(session_dominators_while(call->session, &call->job, look_meanwhile, &meanwhile,
+				     &of.dominators, call->err));
+	of.async = meanwhile.async;
 	of.is_complete = call_is_complete(call);
 	struct memory_share native;
 	bool has_native = false;
@@ -261,7 +287,7 @@ static enum hd_status report_present(struct call *call, const struct compared_wi
 	HD_CLEANUP(report) struct report report = { 0 };
 	TRY(report_make(&report, &of, &call->job, call->err));
 	call->findings |= fails(call, &report);
-	return show_report(call, &report);
+	return show_report(call, &report, &meanwhile.state);
 }
 
 static enum hd_status run_report(struct call *call)

@@ -244,3 +244,24 @@ enum hd_status look_at_hang(struct call *call, struct look_part *ret)
 	hd_rows_free(rows);
 	return HD_OK;
 }
+
+enum hd_status look_at_state(struct call *call, struct look_state *state)
+{
+	static enum hd_status (*const looks[LOOK_STATES])(struct call * call,
+							  struct look_part * ret) = {
+		look_at_crash,
+		look_at_damage,
+		look_at_hang,
+	};
+	while (state->count < LOOK_STATES) {
+		struct look_part *part = &state->parts[state->count++];
+		TRY(looks[part - state->parts](call, part));
+	}
+	return HD_OK;
+}
+
+void look_state_deinit(struct look_state *state)
+{
+	for (size_t i = 0; i < state->count; i++)
+		look_part_deinit(&state->parts[i]);
+}

@@ -39,6 +39,21 @@ HD_NODISCARD enum hd_status look_at_crash(struct call *call, struct look_part *r
 HD_NODISCARD enum hd_status look_at_damage(struct call *call, struct look_part *ret);
 HD_NODISCARD enum hd_status look_at_hang(struct call *call, struct look_part *ret);
 
+#define LOOK_STATES 3u
+/** A crash, damage and a hang. */
+struct look_state {
+	struct look_part parts[LOOK_STATES];
+	size_t count; /**< 0: nobody has looked */
+};
+
+/**
+ * Look at all three, unless that was done.  Statuses as of look_ask().
+ *
+ * @param state To be given to look_state_deinit(), also on failure.
+ */
+HD_NODISCARD enum hd_status look_at_state(struct call *call, struct look_state *state);
+void look_state_deinit(struct look_state *state);
+
 /** A value of a row, by the name of its column; NULL: there is none. */
 const struct hd_value *look_value(const struct hd_rows *rows, const struct hd_table *table,
 				  uint64_t row, const char *column);

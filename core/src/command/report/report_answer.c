@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "command/completeness.h"
-#include "command/report/first_look.h"
 #include "findings/comparison.h"
 #include "findings/rule.h"
 #include "session/losses.h"
@@ -372,28 +371,18 @@ void report_remark_names(struct call *call, const struct report *report)
  * A crash, damage or a hang comes before what leaks: a row for each that was found.  Another command that wants the
  * findings, as triage does, asks for these itself.
  */
-static enum hd_status write_state(struct call *call)
+static enum hd_status write_state(struct call *call, struct look_state *state)
 {
 	static const struct table_options options = { .no_heading = true };
-	static enum hd_status (*const looks[])(struct call * call, struct look_part * ret) = {
-		look_at_crash,
-		look_at_damage,
-		look_at_hang,
-	};
-	struct look_part parts[sizeof(looks) / sizeof(looks[0])] = { { .name = NULL } };
-	enum hd_status status = HD_OK;
-	size_t count = 0;
-	bool is_asked = call->heap && !call->is_inner;
-	for (; is_asked && status == HD_OK && count < sizeof(looks) / sizeof(looks[0]); count++)
-		status = looks[count](call, &parts[count]);
+	if (call->heap && !call->is_inner)
+		TRY(look_at_state(call, state));
 	answer_table(&call->answer, &state_schema, &options);
-	for (size_t i = 0; i < count; i++) {
-		if (status == HD_OK && strcmp(parts[i].state, "found") == 0)
-			look_part_write(call, &parts[i]);
-		look_part_deinit(&parts[i]);
+	for (size_t i = 0; i < state->count; i++) {
+		if (strcmp(state->parts[i].state, "found") == 0)
+			look_part_write(call, &state->parts[i]);
 	}
 	(void)answer_table_end(&call->answer);
-	return status;
+	return HD_OK;
 }
 
 static const struct column exit_columns[] = {
@@ -403,14 +392,15 @@ static const struct column exit_columns[] = {
 };
 static const struct schema exit_schema = { SCHEMA_COLUMNS(exit_columns) };
 
-enum hd_status report_answer(struct call *call, const struct report *report, uint64_t most)
+enum hd_status report_answer(struct call *call, const struct report *report,
+			     struct look_state *state, uint64_t most)
 {
 	struct answer *answer = &call->answer;
 	static const struct table_options options = { .no_heading = true };
 	uint64_t shown = 0, left = 0, facts_left = 0;
 	bool is_text = answer_is_text(answer), is_all = most == UINT64_MAX;
 	report_missing(call, report);
-	TRY(write_state(call));
+	TRY(write_state(call, state));
 	write_heap_sums(call, report);
 	answer_table(answer, &findings_schema, &options);
 	for (size_t i = 0; i < report->findings_count; i++) {

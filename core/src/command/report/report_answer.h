@@ -2,16 +2,17 @@
 /* A report as an answer: text of one screen, or data. */
 #pragma once
 
-#include "command/call.h"
+#include "command/report/first_look.h"
 #include "findings/report.h"
 
 /**
  * Write it.
  *
+ * @param state A crash, damage and a hang, if somebody has looked; else this looks at them.
  * @param most Text shows this many findings.
  */
 HD_NODISCARD enum hd_status report_answer(struct call *call, const struct report *report,
-					  uint64_t most);
+					  struct look_state *state, uint64_t most);
 
 /** Answer with what grew, by holder, by root and by type; nothing without another heap. */
 HD_NODISCARD enum hd_status growth_write(struct call *call, const struct report *report);

@@ -96,7 +96,8 @@ static enum hd_status write_report_kind(struct call *call, const struct report *
 	} else {
 		if (call->as_json)
 			call_begin_document(call);
-		TRY(report_answer(call, report, most));
+		HD_CLEANUP(look_state) struct look_state state = { .count = 0 };
+		TRY(report_answer(call, report, &state, most));
 		if (call->as_json)
 			call_end_document(call, HD_OK);
 	}
