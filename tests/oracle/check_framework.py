@@ -36,8 +36,12 @@ PACK_NAMES = (
 PACKAGES = {
     "Microsoft.Extensions.Caching.Memory": {7: "7.0.0"},
     "FSharp.Core": {10: "10.1.401"},
+    "Orleans.Core": {10: "10.4.2"},
+    "Orleans.Runtime": {10: "10.4.2"},
     "Microsoft.EntityFrameworkCore": {8: "8.0.30", 9: "9.0.10", 10: "10.0.0"},
 }
+# The packages of these have longer names than their assemblies.
+PREFIXES = {"Orleans.Core": "Microsoft.", "Orleans.Runtime": "Microsoft."}
 BASES_MAX = 32
 SKIPPED = 77
 
@@ -155,6 +159,11 @@ class Release:
             yield full
 
 
+def package_of(name: str) -> str:
+    """The package that an assembly comes in."""
+    return PREFIXES.get(name, "") + name
+
+
 def folders() -> dict[tuple[str, int], list[pathlib.Path]]:
     """Where the files of each pack and package are, once they are restored."""
     root = pathlib.Path(os.environ.get("NUGET_PACKAGES", pathlib.Path.home() / ".nuget/packages"))
@@ -163,7 +172,7 @@ def folders() -> dict[tuple[str, int], list[pathlib.Path]]:
         found["pack", release] = [root / name.lower() / version for name in PACK_NAMES]
     for name, versions in PACKAGES.items():
         for major, version in versions.items():
-            found[name, major] = [root / name.lower() / version]
+            found[name, major] = [root / package_of(name).lower() / version]
     return found
 
 
@@ -175,7 +184,7 @@ def restore() -> bool:
     if not dotnet:
         return False
     wanted = {name: PACKS.values() for name in PACK_NAMES}
-    wanted |= {name: versions.values() for name, versions in PACKAGES.items()}
+    wanted |= {package_of(name): versions.values() for name, versions in PACKAGES.items()}
     items = "".join(
         f'<PackageDownload Include="{name}" Version="{";".join(f"[{v}]" for v in versions)}"/>'
         for name, versions in wanted.items()

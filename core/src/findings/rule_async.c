@@ -109,6 +109,7 @@ static bool waits_for_others(enum async_wait wait)
 	case AWAIT_DELAY:
 	case AWAIT_PERIODIC:
 	case AWAIT_READ:
+	case AWAIT_GRAIN:
 	case AWAIT_SOURCE_OF_VALUE:
 	case AWAIT_OTHER_TASK:
 		return true;

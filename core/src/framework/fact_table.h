@@ -33,6 +33,8 @@
 	X(KESTREL, "Microsoft.AspNetCore.Server.Kestrel.Core", FROM_PACK)        \
 	X(LOGGING, "Microsoft.Extensions.Logging", FROM_PACK)                    \
 	X(MEMORY, "System.Memory", FROM_PACK)                                    \
+	X(ORLEANS, "Orleans.Core", FROM_PACKAGE)                                 \
+	X(ORLEANS_RUNTIME, "Orleans.Runtime", FROM_PACKAGE)                      \
 	X(PIPELINES, "System.IO.Pipelines", FROM_PACK)                           \
 	X(RATE_LIMITING, "System.Threading.RateLimiting", FROM_PACK)             \
 	X(REGEX, "System.Text.RegularExpressions", FROM_PACK)                    \

@@ -11,7 +11,7 @@
 /** Where check_framework.py finds an assembly. */
 enum assembly_origin {
 	FROM_PACK,             /**< it is in the shared framework of each release */
-	FROM_PACKAGE,          /**< it is only in a NuGet package, which has its name */
+	FROM_PACKAGE,          /**< it is only in a NuGet package */
 	FROM_PACK_AND_PACKAGE, /**< both: programs may have another version than their release */
 };
 

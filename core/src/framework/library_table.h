@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rows of framework/fact_table.h about libraries that many programs use: limiters of rates, blocks of a
- * dataflow, agents of F#.
+ * dataflow, agents of F#, grains of Orleans.
  */
 #pragma once
 
@@ -25,6 +25,9 @@
 	X(MAILBOX_PROCESSOR, "Microsoft.FSharp.Control.FSharpMailboxProcessor`1", FSHARP, 10, 0)   \
 	X(REPLY_CHANNEL, "Microsoft.FSharp.Control.FSharpAsyncReplyChannel`1", FSHARP, 10, 0)      \
 	X(RESULT_CELL, "Microsoft.FSharp.Control.AsyncPrimitives+ResultCell`1", FSHARP, 10, 0)     \
+	X(GRAIN_CALL, "Orleans.Runtime.CallbackData", ORLEANS, 10, 0)                              \
+	X(GRAIN_MESSAGE, "Orleans.Runtime.Message", ORLEANS, 10, 0)                                \
+	X(ACTIVATION, "Orleans.Runtime.ActivationData", ORLEANS_RUNTIME, 10, 0)                    \
 	X(BLOCK_LINK,                                                                              \
 	  "System.Threading.Tasks.Dataflow.Internal.TargetRegistry`1+LinkedTargetInfo", DATAFLOW,  \
 	  8, 0)
@@ -59,4 +62,9 @@
 	X(AGENT_RECEIVES, MAILBOX_PROCESSOR, "mailbox.savedCont", 10, 0)                         \
 	X(AGENT_PULSE, MAILBOX_PROCESSOR, "mailbox.pulse", 10, 0)                                \
 	X(REPLY_CALL, REPLY_CHANNEL, "replyf", 10, 0)                                            \
-	X(RESULT_CELL_DONE, RESULT_CELL, "disposed", 10, 0)
+	X(RESULT_CELL_DONE, RESULT_CELL, "disposed", 10, 0)                                      \
+	X(GRAIN_CALL_STATE, GRAIN_CALL, "_state", 10, 0)                                         \
+	X(GRAIN_CALL_ANSWER, GRAIN_CALL, "context", 10, 0)                                       \
+	X(GRAIN_CALL_MESSAGE, GRAIN_CALL, "<Message>k__BackingField", 10, 0)                     \
+	X(ACTIVATION_WAITING, ACTIVATION, "_waitingRequests", 10, 0)                             \
+	X(ACTIVATION_BLOCKED_BY, ACTIVATION, "_blockingRequest", 10, 0)

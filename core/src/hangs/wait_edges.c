@@ -4,6 +4,7 @@
 
 #include "analysis/async/async_graph.h"
 #include "hangs/wait_contexts.h"
+#include "hangs/wait_grains.h"
 #include "hangs/wait_handles.h"
 #include "hangs/wait_holders.h"
 #include "hangs/wait_parts.h"
@@ -24,6 +25,7 @@ struct edge_search {
 	struct held_semaphores semaphores;
 	struct wait_readers readers;
 	struct wait_contexts contexts;
+	struct wait_rows grains; /* wait_grains_find() */
 };
 
 static struct wait_edge edge_to(uint32_t node, bool is_probable)
@@ -48,6 +50,9 @@ static struct wait_edge edge_of_method(const struct edge_search *search,
 		return edge_to(wait_task_node(&search->tasks, method->object), false);
 	case AWAIT_SEMAPHORE:
 		return edge_to(held_semaphore_holder(&search->semaphores, method->object), true);
+	case AWAIT_GRAIN:
+		/* Each call has a limit of time. */
+		return edge_to(wait_grain_node(waits, &search->grains, method->object), true);
 	default:
 		return edge_to(WAIT_NOBODY, false);
 	}
@@ -146,6 +151,7 @@ static void edge_search_deinit(struct edge_search *search)
 	wait_readers_deinit(&search->readers);
 	wait_contexts_deinit(&search->contexts);
 	held_semaphores_deinit(&search->semaphores);
+	wait_rows_deinit(&search->grains);
 }
 
 enum hd_status wait_find_edges(struct waits *waits, struct job *job, struct hd_error *err)
@@ -156,6 +162,7 @@ enum hd_status wait_find_edges(struct waits *waits, struct job *job, struct hd_e
 	TRY(wait_tasks_init(waits, job, &search.tasks, err));
 	TRY(held_semaphores_find(waits, job, &search.semaphores, err));
 	TRY(wait_readers_find(waits, job, &search.readers, err));
+	TRY(wait_grains_find(waits, job, &search.grains, err));
 	TRY(wait_contexts_find(waits, job, &search.contexts, err));
 	return make_edges(&search, err);
 }

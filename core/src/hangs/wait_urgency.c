@@ -87,6 +87,7 @@ static enum wait_urgency urgency_of_method(const struct waits *waits,
 {
 	switch (method->wait) {
 	case AWAIT_SOURCE:
+	case AWAIT_GRAIN:
 	case AWAIT_SOURCE_OF_VALUE:
 	case AWAIT_SEMAPHORE:
 	case AWAIT_WRITE:

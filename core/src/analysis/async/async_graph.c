@@ -16,11 +16,14 @@
 #include "util/findings.h"
 #include "util/sort.h"
 
+/* The bit of CallbackData._state that is set when the answer has come. */
+#define GRAIN_CALL_DONE 1u
+
 #define ADVICE_FILES                                                                           \
 	"give the folder with the files of the machine it ran on as --sysroot DIR, or take a " \
 	"full dump (createdump --full)"
 
-/* Addresses of objects that have lists of waiters, met by the walk. */
+/* Objects that tell of others whom they let wait, met by the walk. */
 struct holders {
 	struct object *rows;
 	size_t rows_count, rows_capacity;
@@ -28,7 +31,7 @@ struct holders {
 
 struct graph_walk {
 	struct async_graph *graph;
-	struct holders semaphores, channels, events, sends, leases, agents, loops;
+	struct holders holders;
 	struct hash_index taken; /* Continuations that have nodes */
 	bool with_done;
 };
@@ -116,20 +119,16 @@ static enum hd_status meet_object(void *arg, const struct object *object, struct
 		graph->calls++;
 		return async_suspended_add(graph, object, walk->with_done, &walk->taken, err);
 	case ASYNC_CHANNEL:
-		return add_holder(&walk->channels, object, err);
 	case ASYNC_SEMAPHORE:
-		return add_holder(&walk->semaphores, object, err);
-	case ASYNC_SEND:
-		return add_holder(&walk->sends, object, err);
-	case ASYNC_LEASE:
-		return add_holder(&walk->leases, object, err);
-	case ASYNC_AGENT:
-		return add_holder(&walk->agents, object, err);
-	case ASYNC_AGENT_LOOP:
-		return add_holder(&walk->loops, object, err);
 	case ASYNC_COUNTDOWN:
 	case ASYNC_HANDLE:
-		return add_holder(&walk->events, object, err);
+	case ASYNC_SEND:
+	case ASYNC_LEASE:
+	case ASYNC_AGENT:
+	case ASYNC_AGENT_LOOP:
+	case ASYNC_GRAIN_CALL:
+	case ASYNC_ACTIVATION:
+		return add_holder(&walk->holders, object, err);
 	default:
 		return graph->failed ? fail_nomem(err) : HD_OK;
 	}
@@ -232,38 +231,84 @@ static enum hd_status link_loop(struct async_graph *graph, const struct object *
 	return HD_OK;
 }
 
-static enum hd_status link_each(struct async_graph *graph, const struct holders *holders,
-				enum hd_status (*link)(struct async_graph *graph,
-						       const struct object *object,
-						       struct hd_error *err),
+/* Link the source of an answer that has not come to the message; its object is used again for other calls. */
+static enum hd_status link_call(struct async_graph *graph, const struct object *call,
 				struct hd_error *err)
 {
-	for (size_t i = 0; i < holders->rows_count; i++)
-		TRY(link(graph, &holders->rows[i], err));
+	const struct async_link link = {
+		.from = fact_of(graph->members, call, FACT_GRAIN_CALL_ANSWER).bits,
+		.to = fact_of(graph->members, call, FACT_GRAIN_CALL_MESSAGE).bits,
+		.kind = LINK_CALL,
+	};
+	struct member state = fact_of(graph->members, call, FACT_GRAIN_CALL_STATE);
+	bool is_done = state.state != MEMBER_READ || state.bits & GRAIN_CALL_DONE;
+	return link.from && link.to && !is_done ? async_link_add(&graph->links, link, err) : HD_OK;
+}
+
+/* Link the messages in the queue of a grain, each with the time when it came, to the one that it works on. */
+static enum hd_status link_activation(struct async_graph *graph, const struct object *activation,
+				      struct hd_error *err)
+{
+	HD_CLEANUP(window) struct window window = { .memory = graph->heap->memory };
+	struct members *members = graph->members;
+	struct async_links *links = &graph->links;
+	struct async_link link = {
+		.to = fact_of(members, activation, FACT_ACTIVATION_BLOCKED_BY).bits,
+		.kind = LINK_QUEUED,
+	};
+	uint64_t list = fact_of(members, activation, FACT_ACTIVATION_WAITING).bits;
+	struct references references;
+	struct reference reference;
+	struct object object;
+	if (!link.to ||
+	    !member_object(members, fact_at(members, list, FACT_LIST_ITEMS).bits, &object))
+		return HD_OK;
+	references_begin(&references, &window, &object);
+	while (links->rows_count < links->limit && references_next(&references, &reference)) {
+		if (!member_object(members, reference.value, &object) ||
+		    async_graph_type(graph, object.type) != ASYNC_GRAIN_MESSAGE)
+			break;
+		link.from = reference.value;
+		TRY(async_link_add(links, link, err));
+	}
 	return HD_OK;
+}
+
+static enum hd_status link_object(struct async_graph *graph, const struct object *object,
+				  struct hd_error *err)
+{
+	struct async_links *links = &graph->links;
+	switch (async_graph_type(graph, object->type)) {
+	case ASYNC_SEMAPHORE:
+		return async_links_of_semaphore(links, graph->members, object, err);
+	case ASYNC_CHANNEL:
+		return async_links_of_channel(links, graph->heap, graph->members, object, err);
+	case ASYNC_SEND:
+		return link_send(graph, object, err);
+	case ASYNC_LEASE:
+		return link_lease(graph, object, err);
+	case ASYNC_AGENT:
+		return link_agent(graph, object, err);
+	case ASYNC_AGENT_LOOP:
+		return link_loop(graph, object, err);
+	case ASYNC_GRAIN_CALL:
+		return link_call(graph, object, err);
+	case ASYNC_ACTIVATION:
+		return link_activation(graph, object, err);
+	default:
+		return link_event(graph, object, err);
+	}
 }
 
 static enum hd_status make_links(struct graph_walk *walk, struct hd_error *err)
 {
 	struct async_graph *graph = walk->graph;
-	struct async_links *links = &graph->links;
-	links->limit = graph->objects;
+	graph->links.limit = graph->objects;
 	for (size_t i = 0; i < graph->rows_count; i++)
 		TRY(link_box(graph, &graph->rows[i], err));
-	for (size_t i = 0; i < walk->semaphores.rows_count; i++) {
-		TRY(async_links_of_semaphore(links, graph->members, &walk->semaphores.rows[i],
-					     err));
-	}
-	for (size_t i = 0; i < walk->channels.rows_count; i++) {
-		TRY(async_links_of_channel(links, graph->heap, graph->members,
-					   &walk->channels.rows[i], err));
-	}
-	TRY(link_each(graph, &walk->events, link_event, err));
-	TRY(link_each(graph, &walk->sends, link_send, err));
-	TRY(link_each(graph, &walk->leases, link_lease, err));
-	TRY(link_each(graph, &walk->agents, link_agent, err));
-	TRY(link_each(graph, &walk->loops, link_loop, err));
-	async_links_sort(links);
+	for (size_t i = 0; i < walk->holders.rows_count; i++)
+		TRY(link_object(graph, &walk->holders.rows[i], err));
+	async_links_sort(&graph->links);
 	return HD_OK;
 }
 
@@ -376,13 +421,7 @@ enum hd_status async_graph_create(struct heap *heap, struct members *members, bo
 		status = make_links(&walk, err);
 	if (status == HD_OK)
 		status = find_waits(&graph, err);
-	pages_free(walk.semaphores.rows, walk.semaphores.rows_capacity, sizeof(struct object));
-	pages_free(walk.channels.rows, walk.channels.rows_capacity, sizeof(struct object));
-	pages_free(walk.events.rows, walk.events.rows_capacity, sizeof(struct object));
-	pages_free(walk.sends.rows, walk.sends.rows_capacity, sizeof(struct object));
-	pages_free(walk.leases.rows, walk.leases.rows_capacity, sizeof(struct object));
-	pages_free(walk.agents.rows, walk.agents.rows_capacity, sizeof(struct object));
-	pages_free(walk.loops.rows, walk.loops.rows_capacity, sizeof(struct object));
+	pages_free(walk.holders.rows, walk.holders.rows_capacity, sizeof(struct object));
 	if (status != HD_OK) {
 		async_graph_deinit(&graph);
 		return status;

@@ -31,6 +31,7 @@ enum async_wait {
 	AWAIT_PIPE_READ,
 	AWAIT_PIPE_WRITE,
 	AWAIT_OTHER_TASK,      /**< of a class that is not known here */
+	AWAIT_GRAIN,           /**< the answer of a grain of Orleans */
 	AWAIT_SOURCE_OF_VALUE, /**< another source of ValueTasks */
 	AWAIT_AWAITER,         /**< an awaiter, or what has it, of a class that is not known here */
 	AWAIT_THREAD, /**< a thread: what it awaited is complete, or it awaits nothing (Task.Yield) */

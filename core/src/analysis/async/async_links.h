@@ -16,6 +16,8 @@ enum async_link_kind {
 	LINK_LEASE, /**< the ConcurrencyLimiter that the lease, not disposed of, has permits of */
 	LINK_AGENT, /**< the MailboxProcessor (F#) that the object is a part of the running loop of */
 	LINK_QUEUE, /**< itself: a MailboxProcessor that was started, whose loop does not wait for a message */
+	LINK_CALL,   /**< the message that the source of an answer belongs to (Orleans) */
+	LINK_QUEUED, /**< the message that a grain works on, while this one waits in its queue */
 	LINK_EVENT, /**< the CountdownEvent or WaitHandle that has the event, or the handle, or since
 			 * 11 the WaitableObject */
 	LINK_BOX,   /**< the async method whose task continues with an UnwrapPromise, or whose state

@@ -74,6 +74,9 @@ static const struct {
 	{ "System.Threading.Tasks.Dataflow.DataflowBlock+SendAsyncSource<", ASYNC_SEND },
 	{ "System.Threading.RateLimiting.ConcurrencyLimiter+ConcurrencyLease", ASYNC_LEASE },
 	{ "Microsoft.FSharp.Control.FSharpMailboxProcessor<", ASYNC_AGENT },
+	{ "Orleans.Runtime.CallbackData", ASYNC_GRAIN_CALL },
+	{ "Orleans.Runtime.Message", ASYNC_GRAIN_MESSAGE },
+	{ "Orleans.Runtime.ActivationData", ASYNC_ACTIVATION },
 };
 
 /* Does the name end there, and no other nested type follow? */

@@ -33,6 +33,7 @@ const char *async_wait_name(enum async_wait wait)
 		[AWAIT_PIPE_READ] = "pipe read",
 		[AWAIT_PIPE_WRITE] = "pipe write",
 		[AWAIT_OTHER_TASK] = "other task",
+		[AWAIT_GRAIN] = "grain call",
 		[AWAIT_SOURCE_OF_VALUE] = "ValueTask source",
 		[AWAIT_AWAITER] = "awaiter",
 		[AWAIT_THREAD] = "thread",
@@ -128,6 +129,8 @@ static enum async_wait wait_for_end(struct async_graph *graph, enum async_type k
 	case ASYNC_PIPE_WRITER:
 		return AWAIT_PIPE_WRITE;
 	default:
+		if (link && link->kind == LINK_CALL)
+			return AWAIT_GRAIN;
 		return async_type_is_task(kind) ? AWAIT_OTHER_TASK : wait_for_other(graph, object);
 	}
 }

@@ -327,6 +327,11 @@ static void append_blocked_box(struct text *text, const struct waits *waits, uin
 	append_async_wait(text, waits->async, box);
 	if (edge.to == WAIT_NOBODY)
 		return;
+	if (box->wait == AWAIT_GRAIN) {
+		text_puts(text, ", for which first must go on ");
+		append_node(text, waits, edge.to);
+		return;
+	}
 	if (box->wait != AWAIT_TASK && box->wait != AWAIT_SEMAPHORE) {
 		append_needed(text, waits, node);
 		return;

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* Grains of Orleans that call each other. */
+#include "analysis/async/async_graph.h"
+#include "hangs/deadlocks.h"
+#include "hangs/wait_grains.h"
+#include "support/assert_more.h"
+#include "support/fake_tasks.h"
+#include "support/suite.h"
+
+/* Offsets of the fields in objects. */
+#define CALL_ANSWER        8u
+#define CALL_MESSAGE       16u
+#define CALL_STATE         24u
+#define ACTIVATION_QUEUE   8u
+#define ACTIVATION_BLOCKED 16u
+#define LIST_ITEMS         8u
+#define LIST_SIZE          16u
+#define ARRAY_ELEMENTS     16u
+
+static struct fake_tasks tasks;
+static uint64_t place_type, reserve_type, invoke_type, call_type, message_type, activation_type,
+	list_type;
+/* The messages that two grains work on, and the sources of the answers that they wait for. */
+static uint64_t messages[2], sources[2], calls[2], activations[2];
+
+static uint64_t make_class(const char *space, const char *name, const struct fake_field *fields,
+			   uint64_t references)
+{
+	uint64_t base_size = 16 + 8 * references + 8;
+	const struct gc_series series = { .size = (int64_t)(8 * references) - (int64_t)base_size,
+					  .offset = 8 };
+	return fake_class(tasks.types,
+			  &(struct fake_class){ .space = space,
+						.name = name,
+						.fields = fields,
+						.type = { .base_size = (uint32_t)base_size,
+							  .series = &series,
+							  .series_count = 1 } });
+}
+
+#define REFERENCE(field_name, at)                                          \
+	{                                                                  \
+		.name = field_name, .element = ELEMENT_CLASS, .offset = at \
+	}
+#define NUMBER(field_name, at)                                          \
+	{                                                               \
+		.name = field_name, .element = ELEMENT_I4, .offset = at \
+	}
+#define END                  \
+	{                    \
+		.name = NULL \
+	}
+
+static void refer(uint64_t object, uint64_t offset, uint64_t to)
+{
+	fake_poke_u64(&tasks.fake->memory, object + offset, to);
+}
+
+static void make_types(void)
+{
+	static const char space[] = "Orleans.Runtime";
+	const struct fake_field call[] = { REFERENCE("context", 0),
+					   REFERENCE("<Message>k__BackingField", 8),
+					   NUMBER("_state", 16), END };
+	const struct fake_field message[] = { REFERENCE("_headers", 0), END };
+	const struct fake_field activation[] = { REFERENCE("_waitingRequests", 0),
+						 REFERENCE("_blockingRequest", 8), END };
+	const struct fake_field list[] = { REFERENCE("_items", 0), NUMBER("_size", 8), END };
+	call_type = make_class(space, "CallbackData", call, 2);
+	message_type = make_class(space, "Message", message, 1);
+	activation_type = make_class(space, "ActivationData", activation, 2);
+	list_type =
+		make_class("System.Collections.Generic", "List<Orleans.Runtime.Message>", list, 1);
+	place_type = fake_box_type(&tasks, "Shop+<Place>d__1",
+				   "B+AsyncStateMachineBox<Shop+<Place>d__1>");
+	reserve_type = fake_box_type(&tasks, "Shop+<Reserve>d__2",
+				     "B+AsyncStateMachineBox<Shop+<Reserve>d__2>");
+	invoke_type = fake_box_type(&tasks, "System.Client+<Invoke>d__3",
+				    "B+AsyncStateMachineBox<System.Client+<Invoke>d__3>");
+}
+
+/* A grain whose method of @p type waits for an answer, below the method of the library that has the message. */
+static void make_grain(unsigned int grain, uint64_t type)
+{
+	const struct fake_field none[] = { END };
+	uint64_t source_type = make_class("Orleans.Serialization.Invocation",
+					  "ResponseCompletionSource<System.Int32>", none, 1);
+	messages[grain] = fake_object(tasks.fake, message_type, 0);
+	sources[grain] = fake_object(tasks.fake, source_type, 0);
+	uint64_t box = fake_box(&tasks, invoke_type, 0, fake_box(&tasks, type, 0, sources[grain]));
+	refer(box, FAKE_BOX_LOCAL, messages[grain]);
+	activations[grain] = fake_object(tasks.fake, activation_type, 0);
+	refer(activations[grain], ACTIVATION_BLOCKED, messages[grain]);
+}
+
+/* The answer that a grain waits for belongs to @p message. */
+static void make_call(unsigned int grain, uint64_t message)
+{
+	calls[grain] = fake_object(tasks.fake, call_type, 0);
+	refer(calls[grain], CALL_ANSWER, sources[grain]);
+	refer(calls[grain], CALL_MESSAGE, message);
+}
+
+/* A message in the queue of a grain. */
+static uint64_t make_queued(unsigned int grain)
+{
+	uint64_t message = fake_object(tasks.fake, message_type, 0);
+	uint64_t array = fake_object(tasks.fake, tasks.fake->object_array_type, 4);
+	uint64_t list = fake_object(tasks.fake, list_type, 0);
+	refer(array, ARRAY_ELEMENTS, message);
+	refer(list, LIST_ITEMS, array);
+	fake_poke_u32(&tasks.fake->memory, list + LIST_SIZE, 1);
+	refer(activations[grain], ACTIVATION_QUEUE, list);
+	return message;
+}
+
+/* The first one calls the second one, which calls the first one: that message is in its queue. */
+static void set_up(void)
+{
+	tasks = fake_tasks_create();
+	make_types();
+	make_grain(0, place_type);
+	make_grain(1, reserve_type);
+	make_call(0, messages[1]);
+	make_call(1, make_queued(0));
+}
+
+static void tear_down(void)
+{
+	fake_tasks_destroy(&tasks);
+}
+
+static void check_deadlocks(size_t count)
+{
+	struct waits *waits;
+	struct deadlocks deadlocks = { 0 };
+	fake_types_attach(tasks.types);
+	ASSERT_UINT_FATAL(waits_create(fake_heap(tasks.fake), NULL, &waits, NULL), HD_OK);
+	ASSERT_UINT_FATAL(deadlocks_find(waits, &deadlocks, NULL), HD_OK);
+	ASSERT_UINT_FATAL(deadlocks.count, count);
+	if (count) {
+		ASSERT_UINT(deadlocks.rows[0].count, 2);
+		CU_ASSERT(deadlocks.rows[0].is_probable);
+	}
+	deadlocks_deinit(&deadlocks);
+	waits_destroy(waits);
+}
+
+TEST(grains_that_call_each_other_hang)
+{
+	check_deadlocks(1);
+}
+
+TEST(an_answer_that_has_come_is_waited_for_no_more)
+{
+	fake_poke_u32(&tasks.fake->memory, calls[0] + CALL_STATE, 1);
+	check_deadlocks(0);
+}
+
+/* The object of the source is used again: only the call without an answer counts. */
+TEST(an_old_call_with_the_same_source_does_not_count)
+{
+	uint64_t old = fake_object(tasks.fake, call_type, 0);
+	refer(old, CALL_ANSWER, sources[0]);
+	refer(old, CALL_MESSAGE, fake_object(tasks.fake, message_type, 0));
+	fake_poke_u32(&tasks.fake->memory, old + CALL_STATE, 5);
+	check_deadlocks(1);
+}
+
+/* The grain is reentrant, or has a free turn: nobody works on the message yet. */
+TEST(a_message_that_is_not_queued_is_taken_soon)
+{
+	refer(activations[0], ACTIVATION_QUEUE, 0);
+	check_deadlocks(0);
+}
+
+TEST(a_grain_that_works_on_nothing_takes_the_next_message)
+{
+	refer(activations[0], ACTIVATION_BLOCKED, 0);
+	check_deadlocks(0);
+}
+
+TEST(a_message_that_two_methods_have_is_of_neither)
+{
+	uint64_t box = fake_box(&tasks, invoke_type, 0, fake_task(&tasks, tasks.delay_type));
+	refer(box, FAKE_BOX_LOCAL, messages[0]);
+	check_deadlocks(0);
+}
+
+SUITE(.name = "wait_grains", .set_up = set_up, .tear_down = tear_down)
