@@ -418,6 +418,80 @@ TEST(nonsense_is_refused)
 	child_end(&child);
 }
 
+/* Start a copy of /bin/sleep, called @p path, and wait until it runs. */
+static pid_t start_copy(const char *path)
+{
+	char buf[4096], link[64] = "", name[64];
+	int from = open("/bin/sleep", O_RDONLY | O_CLOEXEC);
+	int to = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	ssize_t size;
+	CU_ASSERT_FATAL(from >= 0 && to >= 0 && fchmod(to, 0700) == 0);
+	while ((size = read(from, buf, sizeof(buf))) > 0)
+		CU_ASSERT_FATAL(write(to, buf, (size_t)size) == size);
+	(void)close(from);
+	(void)close(to);
+	pid_t pid = fork();
+	if (pid == 0) {
+		(void)execl(path, "sleep", "1000", (char *)NULL);
+		_exit(1);
+	}
+	(void)snprintf(name, sizeof(name), "/proc/%d/exe", pid);
+	for (unsigned int turn = 0; turn < 10000 && strcmp(link, path) != 0; turn++) {
+		size = readlink(name, link, sizeof(link) - 1);
+		link[size > 0 ? size : 0] = '\0';
+		(void)usleep(1000);
+	}
+	ASSERT_TEXT(link, path);
+	return pid;
+}
+
+/* The first mapping of the executable of a process. */
+static uint64_t first_of(pid_t pid, const char *path)
+{
+	char name[64], line[512];
+	unsigned long long start = 0;
+	(void)snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	FILE *maps = fopen(name, "re");
+	while (maps && !start && fgets(line, sizeof(line), maps)) {
+		if (strstr(line, path))
+			start = strtoull(line, NULL, 16);
+	}
+	if (maps)
+		(void)fclose(maps);
+	return start;
+}
+
+TEST(an_executable_that_was_deleted_or_replaced_is_opened)
+{
+	char path[] = "/tmp/heapdump-exe-XXXXXX";
+	(void)close(mkstemp(path));
+	pid_t pid = start_copy(path);
+	const uint64_t start = first_of(pid, path);
+	CU_ASSERT(start != 0);
+	for (unsigned int turn = 0; turn < 2; turn++) {
+		struct process_server *server = NULL;
+		uint8_t head[4] = { 0 };
+		int fd = -1;
+		(void)unlink(path);
+		if (turn) {
+			int other = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+			CU_ASSERT(write(other, "MZ..", 4) == 4);
+			(void)close(other);
+		}
+		ASSERT_UINT(process_server_create(pid, &server, NULL), HD_OK);
+		REQUIRE(server);
+		ASSERT_UINT(process_server_open(server, start, &fd, NULL), HD_OK);
+		CU_ASSERT(fd >= 0 && read(fd, head, sizeof(head)) == 4);
+		CU_ASSERT(memcmp(head, "\177ELF", 4) == 0);
+		if (fd >= 0)
+			(void)close(fd);
+		process_server_release(server);
+	}
+	(void)unlink(path);
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+}
+
 static int run(void)
 {
 	static const struct suite suites[] = { { .name = "process_server" } };

@@ -112,9 +112,15 @@ int reader_open_mapped(struct process_reader *reader, uint64_t start)
 		return -1;
 	struct reader_file file = { map.inode, map.dev_major, map.dev_minor, -1 };
 	int size = snprintf(path, sizeof(path), "/proc/%d/root%s", reader->tid, map.path);
-	if (size < 0 || (size_t)size >= sizeof(path))
-		return -1;
-	return open_exactly(path, sizeof(path), &file);
+	int fd = -1;
+	if (size > 0 && (size_t)size < sizeof(path))
+		fd = open_exactly(path, sizeof(path), &file);
+	if (fd < 0) {
+		/* The executable, whose file was deleted or replaced: the kernel still has it. */
+		(void)snprintf(path, sizeof(path), "/proc/%d/exe", reader->tid);
+		fd = open_exactly(path, sizeof(path), &file);
+	}
+	return fd;
 }
 
 /*
