@@ -69,6 +69,26 @@ TEST(a_cut_core_is_written_again)
 	target_destroy(target);
 }
 
+TEST(no_file_has_what_the_process_has_written)
+{
+	struct target *target = open_cut(0, false, NULL);
+	CU_ASSERT(strstr(target_advice_written(target, OWN + PAGE), "private memory") != NULL);
+	/* A filter has left out all of that. */
+	for (size_t i = 0; i < target->map.range_count; i++) {
+		if (target->map.ranges[i].flags & PF_W)
+			target->map.ranges[i].captured = 0;
+	}
+	CU_ASSERT(strstr(target_advice(target, WHOLE, FILES), "private memory") != NULL);
+	target->options.no_files = true;
+	CU_ASSERT(strstr(target_advice(target, 0, FILES), "private memory") != NULL);
+	target->kind = TARGET_PROCESS;
+	ASSERT_TEXT(target_advice(target, WHOLE, FILES), FILES);
+	target_destroy(target);
+	target = open_cut(PAGE, false, NULL);
+	CU_ASSERT(is_again(target_advice_written(target, CUT)));
+	target_destroy(target);
+}
+
 TEST(files_that_were_forbidden_are_to_be_allowed)
 {
 	struct target *target = open_cut(PAGE, false, &(struct target_options){ .no_files = true });

@@ -41,9 +41,7 @@ static enum hd_status add_target_module(struct module_collector *collector, uint
 static void add_broken_link_map(struct target *target, uint64_t entry, const char *how)
 {
 	findings_add(
-		&target->findings, FINDING_LINK_MAP,
-		target_advice(target, entry,
-			      "take a full dump, or give the machine's files with --sysroot"),
+		&target->findings, FINDING_LINK_MAP, target_advice_written(target, entry),
 		"the dynamic linker's list of modules %s after %zu: the rest come from the names "
 		"of mapped files",
 		how, target->module_count);

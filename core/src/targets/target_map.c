@@ -7,6 +7,8 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
+#define CUT_ADVICE "the core is cut: write it again where it fits"
+
 const struct target_mapping *target_mapping_at(const struct target_map *map, uint64_t address)
 {
 	size_t low = ROWS_ABOVE(map->mappings, map->mapping_count, start, address);
@@ -97,10 +99,30 @@ bool target_is_cut(const struct target *target, uint64_t address)
 	       is_range_cut(&target->map, address, address + 1);
 }
 
+/* Is there nothing in the core that the process may have written? */
+static bool lacks_written_memory(const struct target_map *map)
+{
+	for (size_t i = 0; i < map->range_count; i++) {
+		if (map->ranges[i].flags & PF_W && map->ranges[i].captured)
+			return false;
+	}
+	return map->range_count > 0;
+}
+
+const char *target_advice_written(const struct target *target, uint64_t address)
+{
+	if (target_is_cut(target, address))
+		return CUT_ADVICE;
+	return "no file has that, for the process writes it: take a dump with its private memory "
+	       "(createdump --full, or gcore with 0x33 in /proc/PID/coredump_filter)";
+}
+
 const char *target_advice(const struct target *target, uint64_t address, const char *usual)
 {
 	if (target_is_cut(target, address))
-		return "the core is cut: write it again where it fits";
+		return CUT_ADVICE;
+	if (target->kind == TARGET_CORE && lacks_written_memory(&target->map))
+		return target_advice_written(target, address);
 	if (target->kind == TARGET_CORE && target->options.no_files)
 		return "leave --no-files away, so that the files on this machine are read";
 	return usual;

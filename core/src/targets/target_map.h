@@ -35,11 +35,13 @@ struct target_map {
 
 /**
  * Advice about bytes that the target lacks: mostly @p usual (to provide the files that contain
- * them), but something else if the core is cut there, or was opened without files.
+ * them), but something else if the core is cut there, has nothing that the process wrote, or was opened without files.
  *
  * @param address Their address, or that of their image; 0: not known.
  */
 const char *target_advice(const struct target *target, uint64_t address, const char *usual);
+/** The same about bytes that the process has written, so that no file has them. */
+const char *target_advice_written(const struct target *target, uint64_t address);
 /** Set is_cut of the mappings, when they and the ranges are known.  Called for cores. */
 HD_NODISCARD enum hd_status target_mark_cut(struct target *target, struct hd_error *err);
 /**

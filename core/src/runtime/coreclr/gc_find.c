@@ -57,8 +57,8 @@ static enum hd_status gc_vars_not_found(const struct runtime *runtime, struct hd
 			    "%s",
 			    coreclr_of(runtime)->globals.dac_table,
 			    coreclr_of(runtime)->module->path,
-			    target_advice(runtime->target, coreclr_of(runtime)->globals.dac_table,
-					  "give the folder with that file by --sysroot"));
+			    target_advice_written(runtime->target,
+						  coreclr_of(runtime)->globals.dac_table));
 	}
 	return fail(err, HD_ERR_UNSUPPORTED, coreclr_of(runtime)->globals.dac_table,
 		    "the GC is not initialised yet, or not known (no GcDacVars of version 2 among "
