@@ -141,6 +141,33 @@ static enum hd_status compare_heaps(struct report *report, const struct compared
 	return status;
 }
 
+static void find_largest(struct report *report)
+{
+	const struct report_facts *facts = &report->facts;
+	struct large_holder *rows = report->largest;
+	size_t count = 0;
+	for (uint32_t node = 0; node < facts->graph->object_count; node++) {
+		if (!facts_is_live(facts, node) || facts_idom(facts, node) != HD_NONE)
+			continue;
+		uint64_t bytes = facts_retained(facts, node);
+		if (count == LARGE_HOLDERS && bytes <= rows[count - 1].bytes)
+			continue;
+		size_t at = count < LARGE_HOLDERS ? count++ : count - 1;
+		for (; at && rows[at - 1].bytes < bytes; at--)
+			rows[at] = rows[at - 1];
+		rows[at] = (struct large_holder){ .node = node, .bytes = bytes };
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct graph_type *type = facts_type(facts, rows[i].node);
+		struct held_by holder;
+		holder_find(report, rows[i].node, &holder);
+		bool is_type = type->name && strlen(holder.name) == type->name_size &&
+			       memcmp(holder.name, type->name, type->name_size) == 0;
+		rows[i].name = is_type ? NULL : holder.name;
+	}
+	report->largest_count = count;
+}
+
 enum hd_status report_make(struct report *ret, const struct facts_of *of, struct job *job,
 			   struct hd_error *err)
 {
@@ -160,6 +187,7 @@ enum hd_status report_make(struct report *ret, const struct facts_of *of, struct
 	for (size_t i = 0; i < ret->findings_count; i++)
 		explain_unknown(ret, &ret->findings[i]);
 	end_turn(ret);
+	find_largest(ret);
 	return made_of_find(ret, err);
 }
 

@@ -143,6 +143,16 @@ struct rule_result {
 	uint64_t met;       /**< what it measures, at most: compared with its threshold */
 };
 
+/** A live object that retains much and that no other dominates. */
+struct large_holder {
+	uint32_t node;
+	uint64_t bytes;
+	const char *
+		name; /**< "Type.field" of what holds it, or the root; NULL: only its own type is known */
+};
+
+#define LARGE_HOLDERS 5u
+
 struct report {
 	struct report_facts facts;
 	struct arena *arena;
@@ -157,6 +167,8 @@ struct report {
 		growing; /**< bitmap: nodes that hold what grows, as findings of the rules before tell */
 	uint64_t *
 		wasted; /**< bitmap: collections and arrays that a finding of TURN_ROWS has summed */
+	struct large_holder largest[LARGE_HOLDERS]; /**< most bytes first */
+	size_t largest_count;
 	bool lacks_text; /**< memory was exhausted when a text was made */
 };
 

@@ -221,23 +221,25 @@ static size_t write_cards(struct page *page, size_t first, enum severity severit
 
 static void write_largest_holders(struct page *page)
 {
-	struct large_holder rows[LARGE_HOLDERS];
-	size_t count = report_holders(page->report, rows);
 	html_puts(&page->html,
 		  "<p><b>No finding of severity high or medium.</b> The largest holders:</p>\n");
 	page_table(page, "holders", "Objects that no other dominates and that retain most");
 	page_column(page, "Retained", "bytes that would be freed with it", true);
 	page_column(page, "Share", "of the live heap", true);
 	page_column(page, "Type", NULL, false);
+	page_column(page, "Held by", "the field, the static variable or the root that keeps it",
+		    false);
 	page_column(page, "Address", NULL, false);
 	page_body(page);
-	for (size_t i = 0; i < count; i++) {
-		const struct graph_type *type = facts_type(&page->report->facts, rows[i].node);
+	for (size_t i = 0; i < page->report->largest_count; i++) {
+		const struct large_holder *row = &page->report->largest[i];
+		const struct graph_type *type = facts_type(&page->report->facts, row->node);
 		html_puts(&page->html, "<tr>");
-		page_bytes(page, rows[i].bytes);
-		page_share(page, rows[i].bytes);
+		page_bytes(page, row->bytes);
+		page_share(page, row->bytes);
 		page_name(page, type->name, type->name_size);
-		page_address(page, graph_id(page->report->facts.graph, rows[i].node));
+		page_name(page, row->name ? row->name : "", row->name ? strlen(row->name) : 0);
+		page_address(page, graph_id(page->report->facts.graph, row->node));
 		html_puts(&page->html, "</tr>\n");
 	}
 	page_table_end(page);

@@ -298,39 +298,23 @@ static void write_rules(struct call *call, const struct report *report)
 	(void)answer_table_end(answer);
 }
 
-size_t report_holders(const struct report *report, struct large_holder ret[LARGE_HOLDERS])
-{
-	const struct report_facts *facts = &report->facts;
-	size_t count = 0;
-	for (uint32_t node = 0; node < facts->graph->object_count; node++) {
-		if (!facts_is_live(facts, node) || facts_idom(facts, node) != HD_NONE)
-			continue;
-		uint64_t bytes = facts_retained(facts, node);
-		if (count == LARGE_HOLDERS && bytes <= ret[count - 1].bytes)
-			continue;
-		size_t at = count < LARGE_HOLDERS ? count++ : count - 1;
-		for (; at && ret[at - 1].bytes < bytes; at--)
-			ret[at] = ret[at - 1];
-		ret[at] = (struct large_holder){ node, bytes };
-	}
-	return count;
-}
-
 static void write_largest(struct call *call, const struct report *report)
 {
-	struct large_holder rows[LARGE_HOLDERS];
 	HD_CLEANUP(text) struct text text = { 0 };
-	size_t count = report_holders(report, rows);
 	answer_remark(&call->answer,
 		      "No finding of severity high or medium. The largest holders:\n");
-	for (size_t i = 0; i < count; i++) {
-		const struct graph_type *type = facts_type(&report->facts, rows[i].node);
+	for (size_t i = 0; i < report->largest_count; i++) {
+		const struct large_holder *row = &report->largest[i];
+		const struct graph_type *type = facts_type(&report->facts, row->node);
 		char size[32];
 		text.size = 0;
 		text_escape(&text, type->name ? type->name : "?", type->name ? type->name_size : 1);
-		answer_remark(&call->answer, "%10s  %s %" PRIx64 "\n",
-			      format_bytes(rows[i].bytes, size), text.size ? text.bytes : "",
-			      graph_id(report->facts.graph, rows[i].node));
+		text_printf(&text, " %" PRIx64, graph_id(report->facts.graph, row->node));
+		text_puts(&text, row->name ? " in " : "");
+		if (row->name)
+			text_escape(&text, row->name, strlen(row->name));
+		answer_remark(&call->answer, "%10s  %s\n", format_bytes(row->bytes, size),
+			      text.bytes ? text.bytes : "");
 	}
 }
 

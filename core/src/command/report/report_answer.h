@@ -21,12 +21,3 @@ HD_NODISCARD enum hd_status growth_write(struct call *call, const struct report 
 void report_missing(struct call *call, const struct report *report);
 /** Say in text that names decided what is the framework's, if they did. */
 void report_remark_names(struct call *call, const struct report *report);
-
-/** A live object that retains much and that no other dominates. */
-struct large_holder {
-	uint32_t node;
-	uint64_t bytes;
-};
-#define LARGE_HOLDERS 5u
-/** The largest of them, most bytes first; returns how many. */
-size_t report_holders(const struct report *report, struct large_holder ret[LARGE_HOLDERS]);
