@@ -106,6 +106,37 @@ TEST(less_than_half_without_a_counter_may_stop_to_grow)
 	ASSERT_UINT(report->findings[1].growth.state, GROWTH_GROWS);
 }
 
+/* An array of pages without an empty element, of which the first @p young are in generation 0. */
+static void hold_ring(enum generation generation, uint32_t old, uint32_t young)
+{
+	scene_segment(scene, GENERATION_2, (uint64_t)old * 4096 + KILO);
+	uint64_t first = 0;
+	for (uint32_t i = 0; i < old; i++) {
+		uint64_t page = fake_object(scene->fake, page_type, 0);
+		first = first ? first : page;
+	}
+	scene_segment(scene, generation, (uint64_t)(old + young) * 8 + KILO);
+	uint64_t ring = fake_object(scene->fake, scene->fake->object_array_type, old + young);
+	for (uint32_t i = 0; i < old; i++)
+		scene_set_element(scene, ring, young + i, first + (uint64_t)i * 4096);
+	scene_segment(scene, GENERATION_0, (uint64_t)young * 4096 + KILO);
+	for (uint32_t i = 0; i < young; i++)
+		scene_set_element(scene, ring, i, fake_object(scene->fake, page_type, 0));
+	scene_hold(scene, SCENE_STATIC, ring);
+}
+
+TEST(elements_that_are_younger_than_their_full_array_took_the_place_of_others)
+{
+	hold_ring(GENERATION_2, 1200, 200);
+	expect(SEVERITY_INFO, GROWTH_TURNS);
+}
+
+TEST(a_full_array_that_was_made_anew_may_grow)
+{
+	hold_ring(GENERATION_1, 1200, 200);
+	expect(SEVERITY_MEDIUM, GROWTH_UNKNOWN);
+}
+
 /* A list of old shelves, each of which has an array of pages; @p young of each are young. */
 static void hold_shelves(uint32_t old, uint32_t young)
 {

@@ -19,7 +19,9 @@
 #define GROWING_MEMBERS_MIN 64u
 #define LARGE_MEMBER        ((uint64_t)64 << 10)
 #define CLAIM_LEVELS        10u
-#define AWAIT_LEVELS        16u
+/* A ring has nearly all objects of its type. */
+#define REPLACED_APART 10u
+#define AWAIT_LEVELS   16u
 /* So many members are asked who holds them, if nothing holds all. */
 #define ASKED_MAX 16u
 /* Some hundred connections of a server keep less. */
@@ -296,6 +298,34 @@ static bool is_in_full_array(const struct report_facts *facts, const struct judg
 	       array.length == pile->count;
 }
 
+/* Are most of the young elements the last ones, as in an array that has just become full? */
+static bool are_last_young(const struct report_facts *facts, const struct pile *pile)
+{
+	const struct csr *forward = &facts->graph->forward;
+	uint64_t end = csr_begin(forward, pile->at + 1), found = 0;
+	uint64_t young = pile->ages.of[GENERATION_0] + pile->ages.of[GENERATION_1];
+	for (uint64_t i = end - young; i < end; i++)
+		found += facts_generation(facts, forward->targets[i]) < GENERATION_2;
+	return found * 2 >= young;
+}
+
+/*
+ * Is the full array older than some of its elements, so that they took the place of others?  Not if it was made anew for them,
+ * for then it is young, or large and others of its type are garbage; nor if there are more objects of the type than it has
+ * elements, as in the chains of a table.
+ */
+static bool is_replacing(const struct report_facts *facts, const struct pile *pile)
+{
+	const struct hd_graph *graph = facts->graph;
+	uint32_t array = graph->node_types[pile->at];
+	uint64_t dead = graph->types[array].count - facts_live_count(facts, array);
+	unsigned int age = facts_generation(facts, pile->at);
+	bool is_old = age == GENERATION_2 || (age == GENERATION_LOH && !dead);
+	uint64_t all = facts_live_count(facts, pile->type);
+	return is_old && facts->is_complete && all - pile->count <= pile->count / REPLACED_APART &&
+	       !are_last_young(facts, pile);
+}
+
 /* Strings are often garbage, but the nodes that have them only if they were taken out. */
 static enum growth_drops drops_of(const struct report_facts *facts, uint32_t item,
 				  const struct pile *pile)
@@ -319,9 +349,14 @@ static void prepare_pile(struct report *report, const struct pile *pile, struct 
 	}
 	ret->type = owners_item_type(facts, pile->type, pile->sample, pile->sample_count);
 	ret->growth = growth_of(facts, &pile->ages, ret->owners.rows, ret->owners.count);
-	if (ret->growth.state == GROWTH_GROWS && is_in_full_array(facts, ret)) {
-		ret->growth.state = GROWTH_UNKNOWN;
-		ret->growth.reason = "the array that has them has no room for more";
+	if (is_in_full_array(facts, ret)) {
+		if (is_replacing(facts, pile)) {
+			ret->growth.state = GROWTH_TURNS;
+			ret->growth.reason = "new elements took the place of old ones";
+		} else if (ret->growth.state == GROWTH_GROWS) {
+			ret->growth.state = GROWTH_UNKNOWN;
+			ret->growth.reason = "the array that has them has no room for more";
+		}
 	}
 	ret->drops = drops_of(facts, ret->type, pile);
 	if (ret->growth.state == GROWTH_GROWS && !ret->growth.has_proof &&
