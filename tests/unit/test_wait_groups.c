@@ -143,4 +143,38 @@ TEST(smaller_groups_are_counted)
 	ASSERT_UINT(groups.others, 30 - WAIT_GROUPS_MAX);
 }
 
+/* Two calls of one method of the program, which call methods of a library; and one that calls nothing. */
+TEST(calls_say_in_which_method_of_a_library_they_end)
+{
+	struct async_method methods[] = {
+		{ .owner = CODE_OF_PROGRAM, .has_owner = true },
+		{ .owner = CODE_OF_FRAMEWORK, .has_owner = true },
+		{ .owner = CODE_OF_FRAMEWORK, .has_owner = true },
+	};
+	struct async_node nodes[5];
+	for (uint32_t i = 0; i < 5; i++) {
+		bool is_inner = i == 1 || i == 3;
+		nodes[i] = (struct async_node){
+			.method = is_inner,
+			.next = i == 0 || i == 2 ? i + 1 : ASYNC_NO_NODE,
+			.outer = is_inner ? i - 1 : ASYNC_NO_NODE,
+			.end = i == 0 || i == 2 ? i + 1 : i,
+			.wait = i == 4 ? AWAIT_SEMAPHORE : AWAIT_READ,
+		};
+	}
+	async = (struct async_graph){ .heap = fake_heap(tasks.fake),
+				      .rows = nodes,
+				      .rows_count = 5,
+				      .methods = { .rows = methods, .rows_count = 3 } };
+	struct wait_groups groups = find(0);
+	ASSERT_UINT_FATAL(groups.rows_count, 2);
+	for (size_t i = 0; i < 2; i++)
+		ASSERT_UINT(groups.rows[i].inner, groups.rows[i].count == 2 ? 1 : ASYNC_NO_NODE);
+	nodes[3].method = 2;
+	groups = find(0);
+	for (size_t i = 0; i < 2; i++)
+		ASSERT_UINT(groups.rows[i].inner, ASYNC_NO_NODE);
+	async = (struct async_graph){ 0 };
+}
+
 SUITE(.name = "wait_groups", .set_up = set_up, .tear_down = tear_down)

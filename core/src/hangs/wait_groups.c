@@ -68,6 +68,25 @@ static enum wait_urgency urgency_of(const struct waits *waits, const uint8_t *ur
 		       : wait_urgency_of_call(waits, urgencies, node - (uint32_t)waits->count, own);
 }
 
+/* The node in which the chain of the call @p node ends, if that is not @p own. */
+static uint32_t inner_of(const struct waits *waits, uint32_t node, uint32_t own)
+{
+	if (own == ASYNC_NO_NODE)
+		return ASYNC_NO_NODE;
+	const struct async_node *rows = waits->async->rows;
+	uint32_t end = rows[node - waits->count].end;
+	return rows[end].method == rows[own].method ? ASYNC_NO_NODE : end;
+}
+
+/* Do two calls end in the same method? */
+static bool is_same_end(const struct waits *waits, uint32_t a, uint32_t b)
+{
+	const struct async_node *rows = waits->async->rows;
+	if (a == ASYNC_NO_NODE || b == ASYNC_NO_NODE)
+		return a == b;
+	return rows[a].method == rows[b].method;
+}
+
 /* @p rows has the key of each waiter, and its node. */
 static void keep_groups(const struct waits *waits, const uint8_t *urgencies, struct wait_rows *rows,
 			struct wait_groups *groups)
@@ -80,13 +99,18 @@ static void keep_groups(const struct waits *waits, const uint8_t *urgencies, str
 		if (group.count == 0) {
 			group = (struct wait_group){ .node = row->node,
 						     .own = ASYNC_NO_NODE,
+						     .inner = ASYNC_NO_NODE,
 						     .object = object,
 						     .urgency = WAIT_URGENCIES };
 			if (!wait_node_thread(waits, row->node)) {
 				group.own = async_innermost_own(waits->async,
 								row->node - (uint32_t)waits->count);
+				group.inner = inner_of(waits, row->node, group.own);
 			}
 		}
+		if (group.inner != ASYNC_NO_NODE &&
+		    !is_same_end(waits, group.inner, inner_of(waits, row->node, group.own)))
+			group.inner = ASYNC_NO_NODE;
 		enum wait_urgency urgency = urgency_of(waits, urgencies, row->node, group.own);
 		if (urgency < group.urgency)
 			group.urgency = urgency;

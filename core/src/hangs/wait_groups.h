@@ -21,6 +21,11 @@ struct wait_group {
 	uint32_t node; /**< the first of them: a thread, or the outermost method of an async call */
 	/** The node of waits->async that has the program's method; a thread: ASYNC_NO_NODE. */
 	uint32_t own;
+	/**
+	 * The node in whose method all of these calls end: one that the program's method called, of a library;
+	 * ASYNC_NO_NODE: they end in the program's method, or in several.
+	 */
+	uint32_t inner;
 	uint64_t count;
 	uint64_t object;           /**< all wait for this one; 0: for several, or it is not known */
 	enum wait_urgency urgency; /**< the first of theirs */

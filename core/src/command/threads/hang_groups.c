@@ -3,6 +3,7 @@
 #include "command/threads/hang_groups.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "analysis/async/async_graph.h"
 #include "analysis/async/async_wait.h"
@@ -15,6 +16,8 @@
 	X(GROUP_WAITERS, "waiters", NULL, KIND_TEXT, 0, 0, "\"threads\" or \"async calls\"") \
 	X(GROUP_METHOD, "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                        \
 	  "the method in which they wait: the program's, where one is on the stack")         \
+	X(GROUP_INSIDE, "inside", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                        \
+	  "the method of a library in which all of these calls end")                         \
 	X(GROUP_WAITS_FOR, "waits_for", NULL, KIND_TEXT, 0, 0, "the kind of wait")           \
 	X(GROUP_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                     \
 	  "the one object that all of them wait for")                                        \
@@ -44,11 +47,29 @@ static const char *way_of(const struct waits *waits, const struct wait_group *gr
 	return async_wait_name(waits->async->rows[node->end].wait);
 }
 
-/* "(Barrier, 5 of 6 have come)": the state of the thing, if all wait for the same one. */
+/* The method of a library that has called for it; NULL: none, or one of the thing itself. */
+static const char *inside_of(const struct waits *waits, const struct wait_group *group)
+{
+	static const char things[] = "System.Threading.";
+	if (group->inner == ASYNC_NO_NODE)
+		return NULL;
+	const char *name = async_node_name(waits->async, &waits->async->rows[group->inner]);
+	return strncmp(name, things, sizeof(things) - 1) == 0 ? NULL : name;
+}
+
+/*
+ * "(Barrier, 5 of 6 have come)", "(channel read in Driver.Pool.Rent)": the state of the thing, if all wait for the same one,
+ * and the method of a library that has called for it.
+ */
 static void append_way(struct text *text, const struct waits *waits, const struct wait_group *group)
 {
 	HD_CLEANUP(text) struct text state = { 0 };
+	const char *inside = inside_of(waits, group);
 	text_printf(text, " (%s", way_of(waits, group));
+	if (inside) {
+		text_puts(text, " in ");
+		text_puts(text, inside);
+	}
 	if (group->object) {
 		if (group->own == ASYNC_NO_NODE) {
 			append_wait_state(&state, waits, &waits->rows[group->node]);
@@ -100,6 +121,7 @@ void write_groups(struct call *call, const struct waits *waits, const struct wai
 		struct cell cells[GROUP_COLUMNS] = {
 			[GROUP_COUNT] = cell_number(group->count),
 			[GROUP_WAITERS] = cell_string(is_thread ? "threads" : "async calls"),
+			[GROUP_INSIDE] = cell_string(inside_of(waits, group)),
 			[GROUP_WAITS_FOR] = cell_string(way_of(waits, group)),
 		};
 		if (method.size)
