@@ -12,8 +12,15 @@
 /* Messages whose fields are looked at: larger ones are no cases of a union. */
 #define OBJECT_MAX 1024u
 
+struct agent_search {
+	const struct waits *waits;
+	struct wait_things *things;
+	uint64_t budget; /* messages that may still be looked at: agents may share a queue */
+};
+
 /* The messages of one agent. */
 struct agent_queue {
+	struct agent_search *search;
 	const struct waits *waits;
 	struct window window, inner;
 	uint64_t calls; /* that wait for a reply */
@@ -63,6 +70,9 @@ static bool visit_message(void *arg, const struct collection_item *item)
 	struct reference reference;
 	struct object message, object;
 	uint64_t address = item->value.reference;
+	if (!queue->search->budget)
+		return false;
+	queue->search->budget--;
 	if (item->value.address &&
 	    !memory_u64(queue->waits->heap->memory, item->value.address, &address))
 		return true;
@@ -84,11 +94,14 @@ static bool visit_message(void *arg, const struct collection_item *item)
 }
 
 /* Add the agent at @p address if calls wait for its replies. */
-static enum hd_status add_agent(const struct waits *waits, uint64_t address, struct job *job,
-				struct wait_things *things, struct hd_error *err)
+static enum hd_status add_agent(struct agent_search *search, uint64_t address, struct job *job,
+				struct hd_error *err)
 {
+	const struct waits *waits = search->waits;
+	struct wait_things *things = search->things;
 	HD_CLEANUP(agent_queue)
-	struct agent_queue queue = { .waits = waits,
+	struct agent_queue queue = { .search = search,
+				     .waits = waits,
 				     .window = { .memory = waits->heap->memory },
 				     .inner = { .memory = waits->heap->memory } };
 	const struct item_visitor visitor = { visit_message, &queue };
@@ -100,7 +113,7 @@ static enum hd_status add_agent(const struct waits *waits, uint64_t address, str
 	    collection_open(waits->heap, waits->members, &object, &collection) != COLLECTION_KNOWN)
 		return HD_OK;
 	TRY(collection_visit(&collection, job, &visitor, &facts, err));
-	if (facts.is_broken || !queue.calls)
+	if (facts.is_broken || facts.is_stopped || !queue.calls)
 		return HD_OK;
 	things->rows[things->rows_count++] = (struct wait_thing){
 		.address = address,
@@ -138,10 +151,11 @@ enum hd_status wait_agents_find(const struct waits *waits, struct job *job,
 	const struct async_links *links = &waits->async->links;
 	HD_CLEANUP(wait_rows) struct wait_rows loops = { 0 };
 	size_t begin = things->rows_count;
+	struct agent_search search = { waits, things, waits->async->objects };
 	bool is_known;
 	for (size_t i = 0; i < links->rows_count && things->rows_count < WAIT_THINGS_MAX; i++) {
 		if (links->rows[i].kind == LINK_QUEUE)
-			TRY(add_agent(waits, links->rows[i].to, job, things, err));
+			TRY(add_agent(&search, links->rows[i].to, job, err));
 	}
 	if (things->rows_count == begin)
 		return HD_OK;

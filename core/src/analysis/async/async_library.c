@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/async/async_library.h"
+
+#include "gc/references.h"
+#include "inspect/value.h"
+
+/* The bit of CallbackData._state that is set when the answer has come. */
+#define GRAIN_CALL_DONE 1u
+/* Messages in the queue of a grain that are looked at: several may share one. */
+#define GRAIN_QUEUE_MAX 1024u
+
+/* Link the task of SendAsync to the block. */
+static enum hd_status link_send(struct async_graph *graph, const struct object *source,
+				struct hd_error *err)
+{
+	const struct async_link link = {
+		.from = fact_of(graph->members, source, FACT_COMPLETION_SOURCE_TASK).bits,
+		.to = fact_of(graph->members, source, FACT_SEND_TARGET).bits,
+		.kind = LINK_SEND,
+	};
+	return link.from && link.to ? async_link_add(&graph->links, link, err) : HD_OK;
+}
+
+/* Link a lease to the limiter that waits for its end. */
+static enum hd_status link_lease(struct async_graph *graph, const struct object *lease,
+				 struct hd_error *err)
+{
+	const struct async_link link = {
+		.from = lease->address,
+		.to = fact_of(graph->members, lease, FACT_LEASE_LIMITER).bits,
+		.kind = LINK_LEASE,
+	};
+	bool is_done = fact_of(graph->members, lease, FACT_LEASE_DISPOSED).bits;
+	return link.to && !is_done ? async_link_add(&graph->links, link, err) : HD_OK;
+}
+
+/* Link an agent to itself that was started, and does not wait for a message. */
+static enum hd_status link_agent(struct async_graph *graph, const struct object *agent,
+				 struct hd_error *err)
+{
+	struct members *members = graph->members;
+	struct member receives = fact_of(members, agent, FACT_AGENT_RECEIVES);
+	struct member pulse = fact_of(members, agent, FACT_AGENT_PULSE);
+	const struct async_link link = { agent->address, agent->address, LINK_QUEUE };
+	bool is_at_rest = receives.bits || pulse.bits || receives.state != MEMBER_READ ||
+			  pulse.state != MEMBER_READ;
+	if (is_at_rest || !fact_of(members, agent, FACT_AGENT_STARTED).bits)
+		return HD_OK;
+	return async_link_add(&graph->links, link, err);
+}
+
+/* Link a closure of its loop to the agent that it has. */
+static enum hd_status link_loop(struct async_graph *graph, const struct object *loop,
+				struct hd_error *err)
+{
+	HD_CLEANUP(window) struct window window = { .memory = graph->heap->memory };
+	struct references references;
+	struct reference reference;
+	struct object object;
+	references_begin(&references, &window, loop);
+	while (references_next(&references, &reference)) {
+		const struct async_link link = { loop->address, reference.value, LINK_AGENT };
+		if (member_object(graph->members, reference.value, &object) &&
+		    async_graph_type(graph, object.type) == ASYNC_AGENT)
+			return async_link_add(&graph->links, link, err);
+	}
+	return HD_OK;
+}
+
+/* Link the source of an answer that has not come to the message; its object is used again for other calls. */
+static enum hd_status link_call(struct async_graph *graph, const struct object *call,
+				struct hd_error *err)
+{
+	const struct async_link link = {
+		.from = fact_of(graph->members, call, FACT_GRAIN_CALL_ANSWER).bits,
+		.to = fact_of(graph->members, call, FACT_GRAIN_CALL_MESSAGE).bits,
+		.kind = LINK_CALL,
+	};
+	struct member state = fact_of(graph->members, call, FACT_GRAIN_CALL_STATE);
+	bool is_done = state.state != MEMBER_READ || state.bits & GRAIN_CALL_DONE;
+	return link.from && link.to && !is_done ? async_link_add(&graph->links, link, err) : HD_OK;
+}
+
+/* Link the messages in the queue of a grain, each with the time when it came, to the one that it works on. */
+static enum hd_status link_activation(struct async_graph *graph, const struct object *activation,
+				      struct hd_error *err)
+{
+	struct members *members = graph->members;
+	struct async_link link = {
+		.to = fact_of(members, activation, FACT_ACTIVATION_BLOCKED_BY).bits,
+		.kind = LINK_QUEUED,
+	};
+	uint64_t list = fact_of(members, activation, FACT_ACTIVATION_WAITING).bits;
+	uint64_t items = fact_at(members, list, FACT_LIST_ITEMS).bits;
+	uint64_t count = fact_at(members, list, FACT_LIST_SIZE).bits;
+	struct array_info array;
+	struct object message;
+	if (!link.to || !count || !array_at(graph->heap, members, items, &array))
+		return HD_OK;
+	for (uint64_t i = 0; i < count && i < array.length && i < GRAIN_QUEUE_MAX; i++) {
+		if (!memory_u64(graph->heap->memory, array.data + i * array.element_size,
+				&link.from) ||
+		    !member_object(members, link.from, &message) ||
+		    async_graph_type(graph, message.type) != ASYNC_GRAIN_MESSAGE)
+			break;
+		TRY(async_link_add(&graph->links, link, err));
+	}
+	return HD_OK;
+}
+
+enum hd_status async_links_of_library(struct async_graph *graph, const struct object *object,
+				      struct hd_error *err)
+{
+	switch (async_graph_type(graph, object->type)) {
+	case ASYNC_SEND:
+		return link_send(graph, object, err);
+	case ASYNC_LEASE:
+		return link_lease(graph, object, err);
+	case ASYNC_AGENT:
+		return link_agent(graph, object, err);
+	case ASYNC_AGENT_LOOP:
+		return link_loop(graph, object, err);
+	case ASYNC_GRAIN_CALL:
+		return link_call(graph, object, err);
+	case ASYNC_ACTIVATION:
+		return link_activation(graph, object, err);
+	default:
+		return HD_OK;
+	}
+}
