@@ -78,4 +78,19 @@ TEST(what_is_not_full_is_not_in_a_chain)
 	ASSERT_UINT(things.rows[1].queues_behind, 0);
 }
 
+TEST(who_waits_until_a_full_channel_is_empty_waits_for_whoever_makes_room)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		things.rows[i].kind = i ? AWAIT_WRITE : AWAIT_COMPLETION;
+		things.rows[i].left = 3;
+		things.rows[i].address = 8;
+	}
+	pass_on(0, 0);
+	wait_stages_find(&things, read_after);
+	CU_ASSERT_TRUE(things.rows[0].is_behind);
+	CU_ASSERT_FALSE(things.rows[0].is_read_by_waiter);
+	CU_ASSERT_FALSE(things.rows[1].is_behind);
+	ASSERT_UINT(things.rows[1].queues_behind, 0);
+}
+
 SUITE(.name = "wait_stages", .set_up = set_up)

@@ -389,6 +389,8 @@
 	/* Channels, pipes, sockets */                                                            \
 	X(OPERATION_NEXT, ASYNC_OPERATION, "<Next>k__BackingField", 8, 0)                         \
 	X(CHANNEL_CAPACITY, CHANNEL_BOUNDED, "_bufferedCapacity", 8, 0)                           \
+	X(CHANNEL_COMPLETION, CHANNEL_BOUNDED, "_completion._task", 8, 0)                         \
+	X(CHANNEL_COMPLETED, CHANNEL_BOUNDED, "_doneWriting", 8, 0)                               \
 	X(CHANNEL_READERS, CHANNEL_BOUNDED, "_blockedReadersHead", 10, 0)                         \
 	X(CHANNEL_WAITING_READERS, CHANNEL_BOUNDED, "_waitingReadersHead", 10, 0)                 \
 	X(CHANNEL_WRITERS, CHANNEL_BOUNDED, "_blockedWritersHead", 10, 0)                         \

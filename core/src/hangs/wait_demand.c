@@ -52,17 +52,16 @@ static uint64_t channel_read_with(struct demand_search *search, uint64_t address
 		       : 0;
 }
 
-static enum hd_status count_items(struct demand_search *search, uint64_t channel, uint64_t *items,
-				  struct hd_error *err)
+enum hd_status wait_count_items(const struct waits *waits, uint64_t channel, struct job *job,
+				uint64_t *items, struct hd_error *err)
 {
-	const struct waits *waits = search->waits;
 	struct object object;
 	struct collection collection;
 	struct collection_facts facts;
 	if (!member_object(waits->members, channel, &object) ||
 	    collection_open(waits->heap, waits->members, &object, &collection) != COLLECTION_KNOWN)
 		return HD_OK;
-	TRY(collection_visit(&collection, search->job, NULL, &facts, err));
+	TRY(collection_visit(&collection, job, NULL, &facts, err));
 	*items += facts.is_broken ? 0 : facts.found;
 	return HD_OK;
 }
@@ -85,7 +84,7 @@ static enum hd_status add_items(struct demand_search *search, const struct async
 		if (!channel || channel == demand->channel)
 			continue;
 		demand->channel = channel;
-		TRY(count_items(search, channel, &demand->items, err));
+		TRY(wait_count_items(search->waits, channel, search->job, &demand->items, err));
 	}
 	return HD_OK;
 }
@@ -96,7 +95,8 @@ static enum hd_status add_call(struct demand_search *search, uint32_t row,
 {
 	struct async_graph *graph = search->waits->async;
 	const struct async_node *end = &graph->rows[graph->rows[row].end];
-	bool is_endless = end->wait == AWAIT_SOURCE || wait_delays_without_end(search->waits, end);
+	bool is_endless = end->wait == AWAIT_SOURCE || end->wait == AWAIT_COMPLETION ||
+			  wait_delays_without_end(search->waits, end);
 	bool is_start = false;
 	/* A thread that waits for the call has been counted. */
 	demand->calls += graph->rows[row].root != ROOT_THREAD;

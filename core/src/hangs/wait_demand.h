@@ -28,3 +28,15 @@ struct wait_demand {
 HD_NODISCARD enum hd_status wait_demand_find(const struct waits *waits, const uint32_t *ends,
 					     struct job *job, struct wait_demand *ret,
 					     struct hd_error *err);
+
+/**
+ * Add the number of items that are in the channel at @p channel to @p items; nothing where it cannot be read.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ * Cost: linear in them.
+ */
+HD_NODISCARD enum hd_status wait_count_items(const struct waits *waits, uint64_t channel,
+					     struct job *job, uint64_t *items,
+					     struct hd_error *err);

@@ -53,6 +53,7 @@ static bool end_is_active(const struct waits *waits, uint32_t row)
 	case AWAIT_SEMAPHORE:
 	case AWAIT_READ:
 	case AWAIT_WRITE:
+	case AWAIT_COMPLETION:
 	case AWAIT_SEND:
 	case AWAIT_LIMITER:
 	case AWAIT_YIELD:

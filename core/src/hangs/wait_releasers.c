@@ -68,7 +68,7 @@ struct release_search {
 	uint64_t of_statics; /* the bits of things that static variables lead to */
 	uint64_t semaphores; /* the bits of things that are semaphores */
 	uint64_t full,
-		empty; /* the bits of channels and collections that have no room, or nothing to read */
+		empty; /* the bits of channels and collections that are to be read, or to be written or completed */
 	uint64_t found; /* the bits of those that somebody may release */
 	/* By thing: the bits of those that somebody may release who waits for this one. */
 	uint64_t found_after[WAIT_THINGS_MAX];
@@ -232,7 +232,8 @@ static void note_waiting_methods(struct release_search *search)
 	for (size_t i = 0; i < waits->async->rows_count; i++) {
 		const struct wait_thing *thing = waits_for(search, (uint32_t)(waits->count + i));
 		/* In a quiet program, all further calls wait, too; who completes the one that is shared refers to it. */
-		bool is_shared = thing && thing->kind == AWAIT_SOURCE && thing->calls &&
+		bool is_shared = thing && thing->calls &&
+				 (thing->kind == AWAIT_SOURCE || thing->kind == AWAIT_COMPLETION) &&
 				 thing->threads + thing->methods < WAIT_THING_MIN;
 		uint64_t bits = is_shared ? 0 : thing_bit(search, thing);
 		const char *name = async_node_code(waits->async, &methods[i]);
@@ -454,6 +455,16 @@ static enum hd_status look_at_all(struct release_search *search, struct job *job
 	return graph->failed ? fail_nomem(err) : HD_OK;
 }
 
+static bool is_to_be_read(const struct wait_thing *thing)
+{
+	return thing->kind == AWAIT_WRITE || (thing->kind == AWAIT_COMPLETION && thing->left);
+}
+
+static bool is_to_be_written(const struct wait_thing *thing)
+{
+	return thing->kind == AWAIT_READ || (thing->kind == AWAIT_COMPLETION && !thing->left);
+}
+
 enum hd_status wait_releasers_find(const struct waits *waits, const uint32_t *ends, struct job *job,
 				   struct wait_things *things, struct hd_error *err)
 {
@@ -471,8 +482,8 @@ enum hd_status wait_releasers_find(const struct waits *waits, const uint32_t *en
 	for (size_t i = 0; i < things->rows_count; i++) {
 		uint64_t bit = UINT64_C(1) << i;
 		search->semaphores |= things->rows[i].kind == AWAIT_SEMAPHORE ? bit : 0;
-		search->full |= things->rows[i].kind == AWAIT_WRITE ? bit : 0;
-		search->empty |= things->rows[i].kind == AWAIT_READ ? bit : 0;
+		search->full |= is_to_be_read(&things->rows[i]) ? bit : 0;
+		search->empty |= is_to_be_written(&things->rows[i]) ? bit : 0;
 	}
 	enum hd_status status = look_at_all(search, job, err);
 	spread_found(search);

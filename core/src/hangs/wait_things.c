@@ -55,7 +55,8 @@ static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_w
 	if (method) {
 		bool is_thing = method->wait == AWAIT_SEMAPHORE || method->wait == AWAIT_READ ||
 				method->wait == AWAIT_WRITE || method->wait == AWAIT_SOURCE ||
-				method->wait == AWAIT_SEND || method->wait == AWAIT_LIMITER;
+				method->wait == AWAIT_SEND || method->wait == AWAIT_LIMITER ||
+				method->wait == AWAIT_COMPLETION;
 		*ret = (struct thing_waiter){ method->object, (uint8_t)method->wait, node };
 		if (wait_delays_without_end(waits, method)) {
 			ret->kind = THING_DELAY;
@@ -199,11 +200,12 @@ static bool is_worth_it(const struct wait_thing *thing)
 	if (thing->kind == THING_DELAY)
 		return false;
 	return count >= WAIT_THING_MIN || thing->kind >= THING_BARRIER ||
-	       thing->kind == AWAIT_WRITE || is_of_library(thing->kind);
+	       thing->kind == AWAIT_WRITE || thing->left || is_of_library(thing->kind);
 }
 
-static void group_waiters(const struct waits *waits, const struct thing_waiters *waiters,
-			  const struct wait_demand *demand, struct wait_things *things)
+static enum hd_status group_waiters(const struct waits *waits, const struct thing_waiters *waiters,
+				    const struct wait_demand *demand, struct job *job,
+				    struct wait_things *things, struct hd_error *err)
 {
 	for (size_t i = 0; i < waiters->rows_count;) {
 		const struct thing_waiter *first = &waiters->rows[i];
@@ -226,9 +228,12 @@ static void group_waiters(const struct waits *waits, const struct thing_waiters 
 			thing.may_change |=
 				waits->edges[node].to != WAIT_NOBODY || is_of_library(thing.kind);
 		}
+		if (thing.kind == AWAIT_COMPLETION)
+			TRY(wait_count_items(waits, thing.address, job, &thing.left, err));
 		if (is_worth_it(&thing))
 			add_thing(things, &thing);
 	}
+	return HD_OK;
 }
 
 ORDER_BY2(compare_things, struct wait_thing, address, kind)
@@ -251,7 +256,7 @@ enum hd_status wait_things_find(const struct waits *waits, const uint32_t *ends,
 		TRY(wait_demand_find(waits, ends, job, demand, err));
 	}
 	ret->rows_count = 0;
-	group_waiters(waits, &waiters, demand, ret);
+	TRY(group_waiters(waits, &waiters, demand, job, ret, err));
 	qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), compare_things);
 	return HD_OK;
 }

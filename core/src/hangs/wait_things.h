@@ -32,7 +32,7 @@ struct wait_thing {
 	 * task of a TaskCompletionSource.
 	 */
 	uint64_t address;
-	/** AWAIT_SEMAPHORE, _READ, _WRITE, _SEND, _LIMITER or _SOURCE of enum async_wait; or enum thing_kind. */
+	/** AWAIT_SEMAPHORE, _READ, _WRITE, _COMPLETION, _SEND, _LIMITER or _SOURCE of enum async_wait; or enum thing_kind. */
 	uint8_t kind;
 	uint32_t
 		first; /**< a node that waits for it: an async method, if one does; of THING_AGENT unused */
@@ -42,6 +42,7 @@ struct wait_thing {
 	 * that wait for a reply, and messages in its queue.
 	 */
 	uint64_t calls, items;
+	uint64_t left;      /**< AWAIT_COMPLETION: so many items are in the channel */
 	bool is_start;      /**< the start of a host waits for it */
 	bool is_collection; /**< AWAIT_WRITE: a BlockingCollection, and not a channel */
 	uint64_t
@@ -54,7 +55,7 @@ struct wait_thing {
 	uint64_t
 		block; /**< AWAIT_SEND, wait_blocks_find(): the block whose items do not go on; 0: not known */
 	uint8_t block_end; /**< enum block_end, of that one */
-	/* wait_releasers_find(), of AWAIT_WRITE: */
+	/* wait_releasers_find(), of AWAIT_WRITE, and is_behind also of AWAIT_COMPLETION: */
 	uint32_t
 		queues_behind; /**< so many others are full, too, as who reads them waits for this one in the end */
 	bool is_behind;         /**< so is this one, behind another */
@@ -84,7 +85,7 @@ struct wait_things {
 /**
  * Find what WAIT_THING_MIN nodes or more wait for, where such a wait is not the usual state of an
  * idle program: a semaphore with a highest count, which is not free.  One node is enough for a full channel
- * or BlockingCollection, a Barrier and a CountdownEvent.  An empty channel, a TaskCompletionSource, and a semaphore without a highest
+ * or BlockingCollection, the Completion of a channel that has items, a Barrier and a CountdownEvent.  An empty channel, a TaskCompletionSource, and a semaphore without a highest
  * count may be what idle workers wait for; of these, async methods count only if a thread or a
  * request of a server waits for them in turn; but a TaskCompletionSource that is awaited by a method
  * of the program counts always.

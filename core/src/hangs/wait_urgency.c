@@ -91,6 +91,7 @@ static enum wait_urgency urgency_of_method(const struct waits *waits,
 	case AWAIT_SOURCE_OF_VALUE:
 	case AWAIT_SEMAPHORE:
 	case AWAIT_WRITE:
+	case AWAIT_COMPLETION:
 	case AWAIT_SEND:
 	case AWAIT_LIMITER:
 		return urgency_of_source(waits, method);

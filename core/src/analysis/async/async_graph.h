@@ -22,9 +22,10 @@ enum async_wait {
 	AWAIT_ALL,      /**< Task.WhenAll */
 	AWAIT_ANY,      /**< Task.WhenAny */
 	AWAIT_SEMAPHORE,
-	AWAIT_READ,     /**< of a channel */
-	AWAIT_WRITE,    /**< of a channel */
-	AWAIT_SEND,     /**< SendAsync to a block of a dataflow */
+	AWAIT_READ,       /**< of a channel */
+	AWAIT_WRITE,      /**< of a channel */
+	AWAIT_COMPLETION, /**< ChannelReader.Completion: until a channel was completed and read empty */
+	AWAIT_SEND,       /**< SendAsync to a block of a dataflow */
 	AWAIT_LIMITER,  /**< a RateLimiter: a lease of some of its permits */
 	AWAIT_PERIODIC, /**< PeriodicTimer */
 	AWAIT_SOCKET,

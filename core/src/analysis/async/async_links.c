@@ -125,7 +125,9 @@ enum hd_status async_links_of_channel(struct async_links *links, struct heap *he
 		if (waiter.bits)
 			TRY(async_link_add(links, link, err));
 	}
-	return HD_OK;
+	link.kind = LINK_COMPLETION;
+	link.from = fact_of(members, channel, FACT_CHANNEL_COMPLETION).bits;
+	return link.from ? async_link_add(links, link, err) : HD_OK;
 }
 
 ORDER_BY2(compare_links, struct async_link, from, to)

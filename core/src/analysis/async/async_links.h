@@ -9,10 +9,11 @@
 
 /** The kind of the object at the other end. */
 enum async_link_kind {
-	LINK_SEMAPHORE, /**< the SemaphoreSlim that has the TaskNode in its list */
-	LINK_READ,      /**< the channel that has the operation among those that read */
-	LINK_WRITE,     /**< the channel that has it among those that write */
-	LINK_SEND,      /**< the block of a dataflow that SendAsync made the task for */
+	LINK_SEMAPHORE,  /**< the SemaphoreSlim that has the TaskNode in its list */
+	LINK_READ,       /**< the channel that has the operation among those that read */
+	LINK_WRITE,      /**< the channel that has it among those that write */
+	LINK_COMPLETION, /**< the channel whose ChannelReader.Completion the task is */
+	LINK_SEND,       /**< the block of a dataflow that SendAsync made the task for */
 	LINK_LEASE, /**< the ConcurrencyLimiter that the lease, not disposed of, has permits of */
 	LINK_AGENT, /**< the MailboxProcessor (F#) that the object is a part of the running loop of */
 	LINK_QUEUE, /**< itself: a MailboxProcessor that was started, whose loop does not wait for a message */
@@ -52,7 +53,7 @@ HD_NODISCARD enum hd_status async_links_of_semaphore(struct async_links *links,
 						     const struct object *semaphore,
 						     struct hd_error *err);
 
-/** The same for a channel (AsyncOperation.cs, BoundedChannel.cs and others of System.Threading.Channels). */
+/** The same for a channel, and link its Completion (AsyncOperation.cs, BoundedChannel.cs and others of System.Threading.Channels). */
 HD_NODISCARD enum hd_status async_links_of_channel(struct async_links *links, struct heap *heap,
 						   struct members *members,
 						   const struct object *channel,

@@ -26,6 +26,7 @@ const char *async_wait_name(enum async_wait wait)
 		[AWAIT_SEMAPHORE] = "SemaphoreSlim",
 		[AWAIT_READ] = "channel read",
 		[AWAIT_WRITE] = "channel write",
+		[AWAIT_COMPLETION] = "channel completion",
 		[AWAIT_SEND] = "dataflow send",
 		[AWAIT_LIMITER] = "rate limiter",
 		[AWAIT_PERIODIC] = "PeriodicTimer",
@@ -79,9 +80,9 @@ enum async_wait async_source_wait(struct async_graph *graph, const struct object
 	const struct async_link *link = async_link_find(&graph->links, task->address);
 	uint64_t state = follow_field(graph, task, FACT_TASK_STATE_OBJECT);
 	struct object limiter;
-	if (link && link->kind == LINK_SEND) {
+	if (link && (link->kind == LINK_SEND || link->kind == LINK_COMPLETION)) {
 		*ret_object = link->to;
-		return AWAIT_SEND;
+		return link->kind == LINK_SEND ? AWAIT_SEND : AWAIT_COMPLETION;
 	}
 	if (state && member_object(graph->members, state, &limiter) &&
 	    async_graph_type(graph, limiter.type) == ASYNC_LIMITER) {
@@ -259,6 +260,15 @@ static void append_delay(struct text *text, struct async_graph *graph, const str
 	}
 }
 
+/* It does not end before both: somebody completes the channel, and it is read empty. */
+static void append_completion(struct text *text, struct async_graph *graph,
+			      const struct object *channel)
+{
+	struct member completed = fact_of(graph->members, channel, FACT_CHANNEL_COMPLETED);
+	if (completed.state == MEMBER_READ)
+		text_puts(text, completed.bits ? "not read empty" : "nobody has completed it");
+}
+
 /* Write the object's own class: the framework does not know it. */
 static void append_class(struct text *text, struct async_graph *graph, const struct type *type)
 {
@@ -278,6 +288,9 @@ void async_wait_append(struct text *text, struct async_graph *graph, const struc
 	switch (node->wait) {
 	case AWAIT_SEMAPHORE:
 		append_number(text, graph, &object, FACT_SEMAPHORE_FREE, " free");
+		break;
+	case AWAIT_COMPLETION:
+		append_completion(text, graph, &object);
 		break;
 	case AWAIT_LIMITER:
 		append_number(text, graph, &object, FACT_LIMITER_FREE, " free");

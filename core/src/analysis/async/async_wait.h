@@ -13,8 +13,9 @@ struct text;
 void async_wait_find(struct async_graph *graph, struct async_node *node);
 
 /**
- * The kind of wait for the task of a TaskCompletionSource that is not complete: AWAIT_SEND and AWAIT_LIMITER, where many
- * wait for one thing and each has a source of its own; else AWAIT_SOURCE.
+ * The kind of wait for the task of a TaskCompletionSource that is not complete: AWAIT_COMPLETION, where it is that of
+ * a channel; AWAIT_SEND and AWAIT_LIMITER, where many wait for one thing and each has a source of its own; else
+ * AWAIT_SOURCE.
  *
  * @param[out] ret_object That thing, or the task.
  */

@@ -32,6 +32,22 @@ static void append_room(struct text *text, const struct wait_thing *thing)
 	}
 }
 
+/* "for the channel 7f... to be read empty: 3 items are in it, and probably nobody reads from it" */
+static void append_completion(struct text *text, const struct wait_thing *thing)
+{
+	char count[COUNT_SIZE];
+	text_printf(text, "for the channel %" PRIx64, thing->address);
+	if (!thing->left) {
+		text_puts(text, thing->may_change ? " to be completed, which somebody may still do"
+						  : " to be completed, which probably nobody does");
+		return;
+	}
+	text_printf(text, " to be read empty: %s %s in it, and %s",
+		    format_count(thing->left, "item", count), thing->left == 1 ? "is" : "are",
+		    thing->may_change ? "somebody may still read from it"
+				      : "probably nobody reads from it");
+}
+
 /* "for a permit of the ConcurrencyLimiter 7f..., and nobody has one of its 8 who could give it back" */
 static void append_limiter(struct text *text, const struct wait_thing *thing)
 {
@@ -112,6 +128,9 @@ void append_thing(struct text *text, const struct wait_thing *thing)
 		break;
 	case AWAIT_SEND:
 		append_block(text, thing);
+		break;
+	case AWAIT_COMPLETION:
+		append_completion(text, thing);
 		break;
 	case AWAIT_WRITE:
 		append_room(text, thing);
