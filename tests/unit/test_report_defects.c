@@ -434,6 +434,17 @@ TEST(scopes_that_nobody_disposed_are_found)
 	expect("container", SEVERITY_MEDIUM, 1000);
 }
 
+TEST(scopes_that_keep_little_are_low)
+{
+	uint64_t type = make_scope_type();
+	for (unsigned int i = 0; i < 1000; i++)
+		scene_hold(scene, SCENE_STATIC, make_scope(type, 0, false));
+	scene_segment(scene, GENERATION_2, 8192 * KILO);
+	scene_hold(scene, SCENE_STATIC,
+		   fake_object(scene->fake, scene->fake->object_array_type, 512 * KILO));
+	expect("container", SEVERITY_LOW, 1000);
+}
+
 static void make_contexts(uint32_t count, uint32_t state)
 {
 	const struct fake_field fields[] = {

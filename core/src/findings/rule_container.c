@@ -4,6 +4,8 @@
 
 #define SCOPE        "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"
 #define SERVICES_MIN 1000u
+/* A library has a scope for each of its own things, too: they count by their part of what is alive. */
+#define SCOPES_SHARE 0.05
 /* Services of all scopes that are looked at. */
 #define SERVICES_MAX 20000000u
 
@@ -73,7 +75,10 @@ static enum hd_status add_services(struct report *report, uint32_t scope,
 static enum hd_status add_scopes(struct report *report, uint32_t first, uint64_t count,
 				 uint64_t bytes, struct hd_error *err)
 {
-	struct report_finding finding = { .severity = SEVERITY_MEDIUM,
+	struct report_finding finding = { .severity =
+						  facts_share(&report->facts, bytes) < SCOPES_SHARE
+							  ? SEVERITY_LOW
+							  : SEVERITY_MEDIUM,
 					  .bytes = bytes,
 					  .objects = count };
 	finding_about(report, &finding, first, first);
