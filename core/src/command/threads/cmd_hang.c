@@ -288,9 +288,26 @@ static void write_demand(struct call *call, const struct wait_thing *thing, stru
 	}
 }
 
+/* The type of a thing of a library, whose arguments are the program's. */
+static void write_type_of(struct call *call, uint64_t address, struct text *text)
+{
+	HD_CLEANUP(window) struct window window = { .memory = call->heap->memory };
+	struct object object;
+	if (!object_read(call->heap, &window, address, &object))
+		return;
+	size_t size;
+	const char *name = type_name(call->heap->runtime, object.type, &size);
+	if (!name)
+		return;
+	text_printf(text, "%" PRIx64 " is a ", address);
+	text_escape(text, name, size);
+	write_evidence(call, text, NULL);
+}
+
 static void write_agent(struct call *call, const struct wait_thing *thing, struct text *text)
 {
 	char count[COUNT_SIZE];
+	write_type_of(call, thing->address, text);
 	text_printf(text, "%s %s in its queue", format_count(thing->items, "message", count),
 		    thing->items == 1 ? "is" : "are");
 	write_evidence(call, text, NULL);
@@ -314,6 +331,8 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 	write_holders(call, verdicts->waits, &verdict->thing, text);
 	write_stages(call, &verdict->thing, text);
 	write_demand(call, &verdict->thing, text);
+	if (verdict->thing.kind == AWAIT_SEND)
+		write_type_of(call, wait_thing_cause(&verdict->thing), text);
 	if (verdict->thing.block_end == BLOCK_REFUSED) {
 		text_puts(
 			text,
