@@ -35,7 +35,8 @@ static bool somebody_works(const struct waits *waits)
 static bool is_stuck(const struct async_graph *graph, uint32_t node)
 {
 	const struct async_node *end = &graph->rows[graph->rows[node].end];
-	bool is_source = end->wait == AWAIT_SOURCE || end->wait == AWAIT_COMPLETION;
+	bool is_source = end->wait == AWAIT_SOURCE || end->wait == AWAIT_COMPLETION ||
+			 end->wait == AWAIT_HTTP || end->wait == AWAIT_HTTP2;
 	return is_source && !is_limited(graph, node);
 }
 

@@ -54,6 +54,8 @@ static bool end_is_active(const struct waits *waits, uint32_t row)
 	case AWAIT_READ:
 	case AWAIT_WRITE:
 	case AWAIT_COMPLETION:
+	case AWAIT_HTTP:
+	case AWAIT_HTTP2:
 	case AWAIT_SEND:
 	case AWAIT_LIMITER:
 	case AWAIT_YIELD:

@@ -92,6 +92,8 @@ static enum wait_urgency urgency_of_method(const struct waits *waits,
 	case AWAIT_SEMAPHORE:
 	case AWAIT_WRITE:
 	case AWAIT_COMPLETION:
+	case AWAIT_HTTP:
+	case AWAIT_HTTP2:
 	case AWAIT_SEND:
 	case AWAIT_LIMITER:
 		return urgency_of_source(waits, method);

@@ -125,6 +125,7 @@ static enum hd_status meet_object(void *arg, const struct object *object, struct
 	case ASYNC_AGENT_LOOP:
 	case ASYNC_GRAIN_CALL:
 	case ASYNC_ACTIVATION:
+	case ASYNC_HTTP_POOL:
 		return add_holder(&walk->holders, object, err);
 	default:
 		return graph->failed ? fail_nomem(err) : HD_OK;

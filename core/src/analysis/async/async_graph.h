@@ -25,6 +25,8 @@ enum async_wait {
 	AWAIT_READ,       /**< of a channel */
 	AWAIT_WRITE,      /**< of a channel */
 	AWAIT_COMPLETION, /**< ChannelReader.Completion: until a channel was completed and read empty */
+	AWAIT_HTTP,       /**< HttpClient: a connection to a server, of HTTP/1.1 */
+	AWAIT_HTTP2,      /**< HttpClient: a stream of a connection of HTTP/2 */
 	AWAIT_SEND,       /**< SendAsync to a block of a dataflow */
 	AWAIT_LIMITER,  /**< a RateLimiter: a lease of some of its permits */
 	AWAIT_PERIODIC, /**< PeriodicTimer */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/async/async_library.h"
 
+#include "analysis/requests/http_queue.h"
 #include "gc/references.h"
 #include "inspect/value.h"
 
@@ -108,6 +109,33 @@ static enum hd_status link_activation(struct async_graph *graph, const struct ob
 	return HD_OK;
 }
 
+/* Link the tasks of those that wait in the queues of HttpClient to the pool.  Each is an object, and none is null. */
+static enum hd_status link_http_pool(struct async_graph *graph, const struct object *pool,
+				     struct hd_error *err)
+{
+	struct async_links *links = &graph->links;
+	struct http_queues queues = { graph->heap, graph->members, links->limit - links->rows_count,
+				      false };
+	struct http_queue queue;
+	for (unsigned int is_2 = 0; is_2 < 2; is_2++) {
+		struct async_link link = { .to = pool->address,
+					   .kind = is_2 ? LINK_HTTP2 : LINK_HTTP };
+		if (!http_queue_read(&queues, pool, is_2, &queue))
+			continue;
+		for (uint64_t i = 0; i < queue.size; i++) {
+			uint64_t waiter = http_queue_at(&queues, &queue, i).waiter.bits;
+			link.from =
+				fact_at(graph->members, waiter, FACT_COMPLETION_SOURCE_TASK).bits;
+			queues.is_broken |= !link.from;
+			if (!link.from)
+				break;
+			TRY(async_link_add(links, link, err));
+		}
+	}
+	links->is_broken |= queues.is_broken;
+	return HD_OK;
+}
+
 enum hd_status async_links_of_library(struct async_graph *graph, const struct object *object,
 				      struct hd_error *err)
 {
@@ -122,6 +150,8 @@ enum hd_status async_links_of_library(struct async_graph *graph, const struct ob
 		return link_loop(graph, object, err);
 	case ASYNC_GRAIN_CALL:
 		return link_call(graph, object, err);
+	case ASYNC_HTTP_POOL:
+		return link_http_pool(graph, object, err);
 	case ASYNC_ACTIVATION:
 		return link_activation(graph, object, err);
 	default:

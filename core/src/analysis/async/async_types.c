@@ -77,6 +77,7 @@ static const struct {
 	{ "Orleans.Runtime.CallbackData", ASYNC_GRAIN_CALL },
 	{ "Orleans.Runtime.Message", ASYNC_GRAIN_MESSAGE },
 	{ "Orleans.Runtime.ActivationData", ASYNC_ACTIVATION },
+	{ "System.Net.Http.HttpConnectionPool", ASYNC_HTTP_POOL },
 };
 
 /* Does the name end there, and no other nested type follow? */

@@ -45,6 +45,7 @@ enum async_type {
 	ASYNC_GRAIN_CALL,    /**< a call of a grain that waits for its answer (Orleans) */
 	ASYNC_GRAIN_MESSAGE, /**< what it sends */
 	ASYNC_ACTIVATION,    /**< a grain in memory */
+	ASYNC_HTTP_POOL,     /**< the connections of an HttpClient to one server */
 	ASYNC_SUSPENDED,     /**< a Continuation: an async method that the runtime has suspended */
 };
 

@@ -6,10 +6,13 @@
 #include "analysis/async/async_box.h"
 #include "analysis/async/task_state.h"
 #include "analysis/pool/callback_name.h"
+#include "inspect/value.h"
 #include "util/text.h"
 
 /* Most objects between an async method and what it waits for: ContinueWith of ContinueWith of... */
 #define STEPS_MAX 64u
+/* Most characters of the name of a server. */
+#define HOST_MAX 256u
 
 const char *async_wait_name(enum async_wait wait)
 {
@@ -27,6 +30,8 @@ const char *async_wait_name(enum async_wait wait)
 		[AWAIT_READ] = "channel read",
 		[AWAIT_WRITE] = "channel write",
 		[AWAIT_COMPLETION] = "channel completion",
+		[AWAIT_HTTP] = "HTTP connection",
+		[AWAIT_HTTP2] = "HTTP/2 stream",
 		[AWAIT_SEND] = "dataflow send",
 		[AWAIT_LIMITER] = "rate limiter",
 		[AWAIT_PERIODIC] = "PeriodicTimer",
@@ -74,15 +79,33 @@ static enum async_wait wait_for_other(struct async_graph *graph, const struct ob
 		       : AWAIT_AWAITER;
 }
 
+/* The kind of wait for a task with a link of that kind; AWAIT_NOTHING: it is no task of a source. */
+static enum async_wait wait_behind(enum async_link_kind kind)
+{
+	switch (kind) {
+	case LINK_SEND:
+		return AWAIT_SEND;
+	case LINK_COMPLETION:
+		return AWAIT_COMPLETION;
+	case LINK_HTTP:
+		return AWAIT_HTTP;
+	case LINK_HTTP2:
+		return AWAIT_HTTP2;
+	default:
+		return AWAIT_NOTHING;
+	}
+}
+
 enum async_wait async_source_wait(struct async_graph *graph, const struct object *task,
 				  uint64_t *ret_object)
 {
 	const struct async_link *link = async_link_find(&graph->links, task->address);
 	uint64_t state = follow_field(graph, task, FACT_TASK_STATE_OBJECT);
 	struct object limiter;
-	if (link && (link->kind == LINK_SEND || link->kind == LINK_COMPLETION)) {
+	enum async_wait behind = link ? wait_behind(link->kind) : AWAIT_NOTHING;
+	if (behind) {
 		*ret_object = link->to;
-		return link->kind == LINK_SEND ? AWAIT_SEND : AWAIT_COMPLETION;
+		return behind;
 	}
 	if (state && member_object(graph->members, state, &limiter) &&
 	    async_graph_type(graph, limiter.type) == ASYNC_LIMITER) {
@@ -269,6 +292,43 @@ static void append_completion(struct text *text, struct async_graph *graph,
 		text_puts(text, completed.bits ? "not read empty" : "nobody has completed it");
 }
 
+/* "to 127.0.0.1:80, 4 of 4 in use" */
+static void append_http(struct text *text, struct async_graph *graph, const struct object *pool,
+			bool is_2)
+{
+	HD_CLEANUP(text) struct text host = { 0 };
+	struct member name = fact_of(graph->members, pool, FACT_HTTP_POOL_HOST);
+	struct member port = fact_of(graph->members, pool, FACT_HTTP_POOL_PORT);
+	struct member most = fact_of(graph->members, pool, FACT_HTTP_POOL_MAX);
+	struct member count =
+		fact_of(graph->members, pool,
+			is_2 ? FACT_HTTP_POOL_CONNECTIONS_2 : FACT_HTTP_POOL_CONNECTIONS);
+	struct member made = fact_of(graph->members, pool, FACT_HTTP_POOL_PENDING);
+	text_puts(text, "to ");
+	if (string_value(graph->heap, name.bits, HOST_MAX, &host, NULL)) {
+		text_escape(text, host.bytes, host.size);
+	} else {
+		text_puts(text, "?");
+	}
+	if (port.state == MEMBER_READ)
+		text_printf(text, ":%" PRId64, member_signed(&port));
+	if (count.state != MEMBER_READ)
+		return;
+	if (is_2) {
+		text_printf(text,
+			    member_signed(&count) == 1 ? ", %" PRId64 " connection"
+						       : ", %" PRId64 " connections",
+			    member_signed(&count));
+		return;
+	}
+	text_printf(text, ", %" PRId64, member_signed(&count));
+	if (most.state == MEMBER_READ && member_signed(&most) != INT32_MAX)
+		text_printf(text, " of %" PRId64, member_signed(&most));
+	text_puts(text, " in use");
+	if (made.state == MEMBER_READ && made.bits)
+		text_puts(text, " or being made");
+}
+
 /* Write the object's own class: the framework does not know it. */
 static void append_class(struct text *text, struct async_graph *graph, const struct type *type)
 {
@@ -291,6 +351,10 @@ void async_wait_append(struct text *text, struct async_graph *graph, const struc
 		break;
 	case AWAIT_COMPLETION:
 		append_completion(text, graph, &object);
+		break;
+	case AWAIT_HTTP:
+	case AWAIT_HTTP2:
+		append_http(text, graph, &object, node->wait == AWAIT_HTTP2);
 		break;
 	case AWAIT_LIMITER:
 		append_number(text, graph, &object, FACT_LIMITER_FREE, " free");

@@ -7,6 +7,7 @@
 #include "analysis/async/async_box.h"
 #include "analysis/async/task_state.h"
 #include "analysis/heap/object_pass.h"
+#include "analysis/requests/http_queue.h"
 #include "framework/absent.h"
 #include "gc/references.h"
 #include "inspect/async_name.h"
@@ -39,16 +40,13 @@ enum fact_kind {
 	FACT_IN_FLIGHT /* object: the connection; value: the pool */
 };
 
-/* The least bytes that an element of a queue has on the heap. */
-#define SLOT_SIZE_MIN 16u
-
 struct http_finder {
 	struct heap *heap;
 	struct members *members;
 	struct job *job;
 	struct http_client *client;
 	struct type_kinds kinds;
-	uint64_t slots_left; /* elements of queues that the heap has room for */
+	struct http_queues queues;
 };
 
 static const struct {
@@ -177,61 +175,18 @@ static bool is_request_over(struct http_finder *finder, uint64_t waiter)
 	       state.status >= TASK_RAN_TO_COMPLETION;
 }
 
-/* A queue: a ring of {Request, Waiter}. */
-struct http_queue {
-	struct array_info items;
-	uint64_t head, size;
-};
-
-static bool read_pool_queue(struct http_finder *finder, const struct object *pool, enum fact array,
-			    enum fact head, enum fact size, struct http_queue *ret)
-{
-	struct members *members = finder->members;
-	struct member items = fact_of(members, pool, array);
-	struct member at = fact_of(members, pool, head), count = fact_of(members, pool, size);
-	if (items.state == MEMBER_ABSENT || at.state == MEMBER_ABSENT ||
-	    count.state == MEMBER_ABSENT)
-		return false;
-	*ret = (struct http_queue){ .head = at.bits, .size = count.bits };
-	if (!items.bits && !count.bits)
-		return false; /* it was never used */
-	if (array_at(finder->heap, members, items.bits, &ret->items) && ret->items.element &&
-	    ret->items.element_size >= SLOT_SIZE_MIN && ret->size <= ret->items.length &&
-	    (ret->head < ret->items.length || !ret->size) && ret->size <= finder->slots_left) {
-		finder->slots_left -= ret->size;
-		return true;
-	}
-	finder->client->is_broken = true;
-	return false;
-}
-
-/* A field of an item, by the row of 9 or of 8: the struct is another one. */
-static struct member item_field(struct http_finder *finder, const struct array_info *items,
-				uint64_t at, enum fact fact, enum fact fact_8)
-{
-	size_t size;
-	const char *name = type_name(finder->heap->runtime, items->element, &size);
-	bool is_8 = net_type_is(fact_row(fact_8)->type, name, size);
-	return fact_of_struct(finder->members, items->element, at, is_8 ? fact_8 : fact);
-}
-
 static enum hd_status add_queued(struct http_finder *finder, const struct http_queue *queue,
 				 uint64_t pool, bool is_2, struct hd_error *err)
 {
-	const struct array_info *items = &queue->items;
 	for (uint64_t i = 0; i < queue->size; i++) {
-		uint64_t index = (queue->head + i) % items->length;
-		uint64_t at = items->data + index * items->element_size;
-		struct member request = item_field(finder, items, at, FACT_HTTP_QUEUED_REQUEST,
-						   FACT_HTTP_QUEUED_REQUEST_8);
-		struct member waiter = item_field(finder, items, at, FACT_HTTP_QUEUED_WAITER,
-						  FACT_HTTP_QUEUED_WAITER_8);
+		struct http_queued queued = http_queue_at(&finder->queues, queue, i);
 		if (i % 1024 == 1023)
 			TRY(job_check(finder->job, 0, err));
-		if (request.state != MEMBER_READ || is_request_over(finder, waiter.bits))
+		if (queued.request.state != MEMBER_READ ||
+		    is_request_over(finder, queued.waiter.bits))
 			continue;
 		TRY(add_fact(finder,
-			     (struct http_fact){ .request = request.bits,
+			     (struct http_fact){ .request = queued.request.bits,
 						 .object = pool,
 						 .value = is_2,
 						 .kind = FACT_QUEUED },
@@ -263,12 +218,10 @@ static enum hd_status meet_pool(struct http_finder *finder, const struct object 
 	pool.host = host.bits;
 	TRY_MEMORY(PAGES_RESERVE(client, pools), err);
 	client->pools[client->pools_count++] = pool;
-	if (read_pool_queue(finder, object, FACT_HTTP_QUEUE_ARRAY, FACT_HTTP_QUEUE_HEAD,
-			    FACT_HTTP_QUEUE_SIZE, &queue))
-		TRY(add_queued(finder, &queue, object->address, false, err));
-	if (read_pool_queue(finder, object, FACT_HTTP_QUEUE_ARRAY_2, FACT_HTTP_QUEUE_HEAD_2,
-			    FACT_HTTP_QUEUE_SIZE_2, &queue))
-		TRY(add_queued(finder, &queue, object->address, true, err));
+	for (unsigned int is_2 = 0; is_2 < 2; is_2++) {
+		if (http_queue_read(&finder->queues, object, is_2, &queue))
+			TRY(add_queued(finder, &queue, object->address, is_2, err));
+	}
 	return HD_OK;
 }
 
@@ -467,12 +420,14 @@ enum hd_status http_client_read(struct heap *heap, struct members *members, stru
 						    NET_HTTP_POOL,       NET_TYPES };
 	net_types_look(heap, looked_for);
 	*ret = (struct http_client){ 0 };
+	finder.queues = (struct http_queues){ .heap = heap, .members = members };
 	for (size_t i = 0; i < heap->segment_count; i++) {
-		finder.slots_left +=
-			(heap->segments[i].end - heap->segments[i].begin) / SLOT_SIZE_MIN;
+		finder.queues.slots_left +=
+			(heap->segments[i].end - heap->segments[i].begin) / HTTP_SLOT_SIZE_MIN;
 	}
 	enum hd_status status = object_pass_all(heap, meet_http, &finder, job, err);
 	type_kinds_deinit(&finder.kinds);
+	ret->is_broken |= finder.queues.is_broken;
 	TRY(status);
 	if (ret->facts_count)
 		qsort(ret->facts, ret->facts_count, sizeof(*ret->facts), compare_facts);
