@@ -110,7 +110,11 @@ verifyheap
 verifyobj {array}
 gcwhere {object}
 dq {object}
+dp {object} -count 3
 db {object}
+dw {object}
+dd {object}
+dc {object}
 du {string}+c
 registers
 listnearobj {array}
@@ -175,6 +179,7 @@ export {out}/o.sqlite
 export {out}/o.heap -format rpm -live
 report -o {out}/o.html
 """
+COMMANDS += f"symbolize {SOURCE}/tests/data/perf_script.txt"
 # How many of the commands run about one mutant: all take seconds each.
 SHARE = {"shell": 3, "gdb": 8, "lldb": 8}
 WRITES = re.compile(r"^(export|report -o)\b")
