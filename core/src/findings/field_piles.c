@@ -76,43 +76,57 @@ static uint64_t field_key(const struct hd_graph *graph, uint32_t owner, uint32_t
 }
 
 /* An array, node or table of the framework's collections, and no element. */
-static bool is_part(struct report_facts *facts, uint32_t from, uint32_t node)
+static bool is_part(struct report_facts *facts, uint32_t collection, uint32_t target)
 {
-	const struct graph_type *type = facts_type(facts, node);
+	const struct graph_type *type = facts_type(facts, target);
 	if (type_is_array(type))
-		return !type_is_array(facts_type(facts, from));
-	return type_begins(type, "System.Collections.") && !counted_type_of(facts, node);
+		return !type_is_array(facts_type(facts, collection));
+	return type_begins(type, "System.Collections.") && !counted_type_of(facts, target);
 }
 
-/* Note the elements of a collection that it dominates: by type, or as members of the pile. */
-static enum hd_status visit_elements(struct finding_fields *finding, uint32_t collection,
-				     struct tally *types, struct pile *pile, uint64_t stride)
+/* Where the elements of a collection are noted: by type, or as members of a pile. */
+struct element_notes {
+	struct tally *types; /* NULL: pile counts */
+	struct pile *pile;
+	uint64_t stride;
+};
+
+/* Note what @p node, a part of a collection, dominates: an element, or a further part. */
+static enum hd_status visit_part(struct finding_fields *finding, uint32_t node,
+				 const struct element_notes *notes)
 {
 	struct report_facts *facts = finding->facts;
 	const struct csr *forward = &facts->graph->forward;
 	struct inner_nodes *inner = &finding->inner;
+	uint64_t end = csr_begin(forward, node + 1);
+	for (uint64_t i = csr_begin(forward, node); i < end; i++) {
+		uint32_t target = forward->targets[i];
+		if (target >= facts->graph->object_count || facts_idom(facts, target) != node)
+			continue;
+		if (is_part(facts, node, target)) {
+			TRY_MEMORY(PAGES_RESERVE(inner, rows), finding->err);
+			inner->rows[inner->rows_count++] = target;
+		} else if (notes->types) {
+			tally_add(notes->types, facts->graph->node_types[target], target,
+				  facts_retained(facts, target));
+		} else if (facts->graph->node_types[target] == notes->pile->type) {
+			pile_add(facts, notes->pile, target, notes->stride);
+		}
+	}
+	return HD_OK;
+}
+
+/* Note the elements of a collection that it dominates. */
+static enum hd_status visit_elements(struct finding_fields *finding, uint32_t collection,
+				     const struct element_notes *notes)
+{
+	struct inner_nodes *inner = &finding->inner;
 	TRY_MEMORY(PAGES_RESERVE(inner, rows), finding->err);
 	inner->rows[inner->rows_count++] = collection;
 	while (inner->rows_count) {
-		uint32_t node = inner->rows[--inner->rows_count];
-		uint64_t end = csr_begin(forward, node + 1);
-		for (uint64_t i = csr_begin(forward, node); i < end; i++) {
-			uint32_t target = forward->targets[i];
-			if (target >= facts->graph->object_count ||
-			    facts_idom(facts, target) != node)
-				continue;
-			if (is_part(facts, node, target)) {
-				TRY_MEMORY(PAGES_RESERVE(inner, rows), finding->err);
-				inner->rows[inner->rows_count++] = target;
-			} else if (types) {
-				tally_add(types, facts->graph->node_types[target], target,
-					  facts_retained(facts, target));
-			} else if (facts->graph->node_types[target] == pile->type) {
-				pile_add(facts, pile, target, stride);
-			}
-		}
+		TRY(visit_part(finding, inner->rows[--inner->rows_count], notes));
 		if (finding->done++ % JOB_STRIDE == 0)
-			TRY(job_check(facts->job, 0, finding->err));
+			TRY(job_check(finding->facts->job, 0, finding->err));
 	}
 	return HD_OK;
 }
@@ -143,12 +157,13 @@ static void add_counted(struct report_facts *facts, uint32_t node, bool is_first
 		sum->has_count = sum->has_version = sum->took_nothing = false;
 		return;
 	}
-	if (is_first)
+	if (is_first) {
 		*sum = (struct counted){ .layout = one.layout,
 					 .array = HD_NONE,
 					 .has_count = true,
 					 .has_version = true,
 					 .took_nothing = true };
+	}
 	sum->has_count &= one.has_count;
 	sum->has_version &= one.has_version;
 	sum->took_nothing &= one.took_nothing;
@@ -180,7 +195,8 @@ static enum hd_status add_pile_of_field(struct finding_fields *finding, const st
 		pile.bytes += facts_retained(facts, node);
 		pile.at = facts_retained(facts, node) > facts_retained(facts, pile.at) ? node
 										       : pile.at;
-		TRY(visit_elements(finding, node, &types, NULL, 0));
+		const struct element_notes by_type = { .types = &types };
+		TRY(visit_elements(finding, node, &by_type));
 		add_counted(facts, node, i == 0, &pile.sum);
 	}
 	size_t type = element_type(facts, &types);
@@ -193,10 +209,10 @@ static enum hd_status add_pile_of_field(struct finding_fields *finding, const st
 		return HD_OK;
 	pile.owner_type = fields->owner_type;
 	pile.sum.node = pile.at;
-	for (size_t i = 0; i < fields->count; i++) {
-		TRY(visit_elements(finding, fields->nodes[i], NULL, &pile,
-				   pile.count / PILE_SAMPLE + 1));
-	}
+	const struct element_notes members = { .pile = &pile,
+					       .stride = pile.count / PILE_SAMPLE + 1 };
+	for (size_t i = 0; i < fields->count; i++)
+		TRY(visit_elements(finding, fields->nodes[i], &members));
 	size_t kept = 0;
 	for (size_t i = 0; i < piles->rows_count; i++) {
 		if (!is_of_one(facts, &piles->rows[i], fields))

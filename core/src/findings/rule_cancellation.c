@@ -195,50 +195,71 @@ static bool is_cancelled(const struct report_facts *facts, uint32_t source)
 	return state.bits;
 }
 
+/* Count the nodes that are registered with the source, and take samples of their states. */
+static enum hd_status count_nodes(struct report_facts *facts, const struct typed_nodes *all,
+				  uint32_t source, struct registrations *ret, struct hd_error *err)
+{
+	uint32_t stride = all->count / SAMPLE + 1;
+	for (uint32_t i = 0; i < all->count; i++) {
+		if (i % JOB_STRIDE == 0)
+			TRY(job_check(facts->job, 0, err));
+		if (source_of(facts, all->nodes[i]) != source)
+			continue;
+		uint32_t state = facts_fact_node(facts, all->nodes[i], FACT_CALLBACK_NODE_STATE);
+		ret->count++;
+		ret->bytes += bytes_of_node(facts, all->nodes[i], state);
+		if (state == HD_NONE)
+			continue;
+		tally_add(&ret->states, facts->graph->node_types[state], state, 0);
+		if (ret->sample_count < SAMPLE && i / stride >= ret->sample_count) {
+			ret->kept[ret->sample_count] = HD_NONE;
+			ret->sample[ret->sample_count++] = state;
+		}
+	}
+	return HD_OK;
+}
+
+/* Note what the linked sources of the sample keep by their own registrations. */
+static enum hd_status note_sample(struct report_facts *facts, const struct typed_nodes *all,
+				  struct registrations *found, struct hd_error *err)
+{
+	for (uint32_t i = 0; i < all->count; i++) {
+		if (i % JOB_STRIDE == 0)
+			TRY(job_check(facts->job, 0, err));
+		uint32_t linked = source_of(facts, all->nodes[i]);
+		for (size_t k = 0; k < found->sample_count; k++) {
+			if (linked == found->sample[k])
+				note_kept(facts, all->nodes[i], found, k);
+		}
+	}
+	return HD_OK;
+}
+
+static void claim_nodes(struct report_facts *facts, const struct typed_nodes *all, uint32_t source)
+{
+	for (uint32_t i = 0; i < all->count; i++) {
+		if (source_of(facts, all->nodes[i]) != source)
+			continue;
+		uint32_t state = facts_fact_node(facts, all->nodes[i], FACT_CALLBACK_NODE_STATE);
+		facts_claim(facts, all->nodes[i]);
+		if (state != HD_NONE)
+			(void)typed_claim_up(facts, state, source_classes, 2);
+	}
+}
+
 static enum hd_status check_source(struct report *report, uint32_t type, uint32_t source,
 				   struct hd_error *err)
 {
 	struct report_facts *facts = &report->facts;
 	struct typed_nodes all = typed_nodes(facts, type);
 	struct registrations found = { .count = 0 };
-	uint32_t stride = all.count / SAMPLE + 1;
-	for (uint32_t i = 0; i < all.count; i++) {
-		if (i % JOB_STRIDE == 0 && !job_step(facts->job, 0, 0))
-			return fail_cancelled(err);
-		if (source_of(facts, all.nodes[i]) != source)
-			continue;
-		uint32_t state = facts_fact_node(facts, all.nodes[i], FACT_CALLBACK_NODE_STATE);
-		found.count++;
-		found.bytes += bytes_of_node(facts, all.nodes[i], state);
-		if (state == HD_NONE)
-			continue;
-		tally_add(&found.states, facts->graph->node_types[state], state, 0);
-		if (found.sample_count < SAMPLE && i / stride >= found.sample_count) {
-			found.kept[found.sample_count] = HD_NONE;
-			found.sample[found.sample_count++] = state;
-		}
-	}
+	TRY(count_nodes(facts, &all, source, &found, err));
 	if (found.count < NODES_MIN || !found.states.count || is_cancelled(facts, source) ||
 	    facts->classes[source] != CLASS_PROCESS)
 		return HD_OK;
-	for (uint32_t i = 0; i < all.count; i++) {
-		if (i % JOB_STRIDE == 0 && !job_step(facts->job, 0, 0))
-			return fail_cancelled(err);
-		uint32_t linked = source_of(facts, all.nodes[i]);
-		for (size_t k = 0; k < found.sample_count; k++) {
-			if (linked == found.sample[k])
-				note_kept(facts, all.nodes[i], &found, k);
-		}
-	}
+	TRY(note_sample(facts, &all, &found, err));
 	TRY(add_source(report, source, &found, err));
-	for (uint32_t i = 0; i < all.count; i++) {
-		if (source_of(facts, all.nodes[i]) != source)
-			continue;
-		uint32_t state = facts_fact_node(facts, all.nodes[i], FACT_CALLBACK_NODE_STATE);
-		facts_claim(facts, all.nodes[i]);
-		if (state != HD_NONE)
-			(void)typed_claim_up(facts, state, source_classes, 2);
-	}
+	claim_nodes(facts, &all, source);
 	return HD_OK;
 }
 

@@ -49,9 +49,10 @@ static enum hd_status collect_waiters(struct pulse_search *search, struct hd_err
 	const struct waits *waits = search->waits;
 	for (size_t i = 0; i < waits->count; i++) {
 		const struct thread_wait *wait = &waits->rows[i];
-		if (wait->kind == WAIT_PULSE && wait->pulse && wait->user_frame != WAIT_NO_FRAME)
-			TRY(wait_rows_add(search->waiters, wait->pulse->block.object, (uint32_t)i,
-					  err));
+		bool is_there = wait->kind == WAIT_PULSE && wait->pulse;
+		if (!is_there || wait->user_frame == WAIT_NO_FRAME)
+			continue;
+		TRY(wait_rows_add(search->waiters, wait->pulse->block.object, (uint32_t)i, err));
 	}
 	wait_rows_sort(search->waiters);
 	return HD_OK;

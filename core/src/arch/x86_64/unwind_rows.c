@@ -238,7 +238,8 @@ static size_t with_number(const struct description *description, uint64_t at, co
 {
 	size_t size = strlen(narrow);
 	if (has_bytes(description, at, narrow, size) && at + size + 1 <= description->known) {
-		*ret = (int8_t)description->bytes[at + size];
+		uint8_t byte = description->bytes[at + size];
+		*ret = byte < 0x80 ? byte : (int64_t)byte - 0x100;
 		return size + 1;
 	}
 	size = strlen(wide);

@@ -126,7 +126,9 @@ static enum hd_status run_retained_types(struct call *call)
 struct loaded_types {
 	struct call *call;
 	uint64_t *known; /* ids of the graph's types, ascending */
-	const struct type **rows;
+	struct loaded_type {
+		const struct type *type;
+	} * rows;
 	size_t known_count, rows_count, rows_capacity;
 	enum hd_status status;
 };
@@ -147,10 +149,11 @@ static bool keep_loaded(void *arg, const struct type *type)
 	bool is_known = at < loaded->known_count && loaded->known[at] == type->method_table;
 	if (type->is_free || is_known)
 		return true;
-	if (PAGES_RESERVE(loaded, rows))
-		loaded->rows[loaded->rows_count++] = type;
-	else
+	if (PAGES_RESERVE(loaded, rows)) {
+		loaded->rows[loaded->rows_count++].type = type;
+	} else {
 		loaded->status = fail_nomem(loaded->call->err);
+	}
 	return loaded->status == HD_OK;
 }
 
@@ -185,8 +188,8 @@ static enum hd_status count_types(struct call *call, struct statistics *statisti
 	for (size_t i = 0; i < loaded.rows_count; i++) {
 		struct type_count *row = &statistics->rows[graph->type_count + i];
 		size_t size = 0;
-		row->id = loaded.rows[i]->method_table;
-		row->name = type_name(call->heap->runtime, loaded.rows[i], &size);
+		row->id = loaded.rows[i].type->method_table;
+		row->name = type_name(call->heap->runtime, loaded.rows[i].type, &size);
 		row->name_size = (uint32_t)size;
 	}
 	return HD_OK;

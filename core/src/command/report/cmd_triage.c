@@ -280,10 +280,11 @@ static enum hd_status run_triage(struct call *call)
 	uint64_t objects = 0;
 	answer_table(&call->answer, &parts_schema, &options);
 	TRY(look_at_target(&triage, &objects));
-	if (lacks_runtime(&triage))
+	if (lacks_runtime(&triage)) {
 		TRY(look_at_missing_runtime(&triage));
-	else
+	} else {
 		TRY(look_at_runtime(&triage, objects));
+	}
 	(void)answer_table_end(&call->answer);
 	write_next(&triage);
 	return HD_OK;

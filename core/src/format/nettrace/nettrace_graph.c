@@ -282,6 +282,7 @@ static struct nt_utf16 program_name(const struct nt_utf16 *command)
 {
 	static const char host[] = "dotnet", library[] = ".dll", windows[] = ".exe";
 	uint32_t at = 0;
+	static const struct nt_utf16 none;
 	struct nt_utf16 name = next_file_name(command, &at), first = name;
 	if (name_ends_in(&first, windows))
 		first.units -= (uint32_t)(sizeof(windows) - 1);
@@ -295,7 +296,7 @@ static struct nt_utf16 program_name(const struct nt_utf16 *command)
 		word.units -= (uint32_t)(sizeof(library) - 1);
 		return word;
 	}
-	return is_host ? (struct nt_utf16){ 0 } : name;
+	return is_host ? none : name;
 }
 
 static enum hd_status find_process(struct nt_heap *heap)

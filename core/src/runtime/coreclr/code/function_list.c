@@ -210,9 +210,10 @@ static bool read_precompiled(struct reading *reading)
 	rows = clauses.rows;
 	for (uint64_t i = 0; done && i < image->function_count;) {
 		size_t got = read_block(reading, image->functions, i, image->function_count - i);
-		for (size_t k = 0; done && k < got; k++)
+		for (size_t k = 0; done && k < got; k++) {
 			done = read_precompiled_function(reading, image, &reading->block[k], &owner,
 							 &clauses);
+		}
 		if (!got)
 			break;
 		i += got;
@@ -247,6 +248,20 @@ static void leave_out_overlapping(struct code_functions *functions)
 	functions->rows_count = kept;
 }
 
+/* false: memory is exhausted */
+static bool read_section(struct reading *reading, const struct code_section *section)
+{
+	bool done = true;
+	reading->section = section;
+	if (section->module) {
+		done = read_precompiled(reading);
+	} else if (section->heap) {
+		done = read_jitted(reading);
+	}
+	reading->section = NULL;
+	return done;
+}
+
 static enum hd_status read_sections(struct reading *reading, const struct code_sections *sections,
 				    struct job *job, struct hd_error *err)
 {
@@ -259,11 +274,7 @@ static enum hd_status read_sections(struct reading *reading, const struct code_s
 			reading->functions->is_partial = true;
 			continue;
 		}
-		reading->section = &section;
-		TRY_MEMORY(section.module ? read_precompiled(reading)
-			   : section.heap ? read_jitted(reading)
-					  : true,
-			   err);
+		TRY_MEMORY(read_section(reading, &section), err);
 	}
 	return HD_OK;
 }
