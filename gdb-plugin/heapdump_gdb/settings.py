@@ -15,6 +15,7 @@ CHOICES = {
     "trust-files": ["on", "off"],
     "copy-all": ["on", "off"],
     "exact": ["on", "off"],
+    "code": ["on", "off"],
     "backend": ["auto", "file", "process", "debugger"],
 }
 

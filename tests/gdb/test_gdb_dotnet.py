@@ -39,6 +39,35 @@ class DotnetCoreTest(unittest.TestCase):
                 )
                 self.assertEqual(between(text, 1), expected, (command, backend))
 
+    def test_the_stack_of_gdb_has_managed_frames(self) -> None:
+        path = targets.core("hang10-mixed-heap")
+        if path is None:
+            return
+        found = targets.document(targets.shell(path, "modules", "--json"))["modules"]
+        opening = ("file " + next(m["path"] for m in found if m["path"].endswith("/dotnet")),)
+        opening += ("core-file " + path, mark(1), "thread 1", "bt", mark(2))
+        frame = re.compile(r"#\d+ +0x\w+ in Hang\.Program\.Main \(\) at /_/hang/Program\.cs:\d+")
+        text = run_gdb(
+            *opening,
+            "break Hang.Program.Main",
+            "frame function Hang.Program.Main",
+            "info symbol $pc",
+        )
+        told = [line for line in text.splitlines() if line.startswith("heapdump: ")]
+        self.assertEqual(len(told), 1, text)
+        self.assertRegex(told[0], r"^heapdump: \.NET 10\.0\.\d+: bt, frame and break know ")
+        self.assertRegex(between(text, 1), frame)
+        self.assertRegex(text, r"Breakpoint 1 at 0x\w+: file /_/hang/Program\.cs, line \d+\.")
+        self.assertRegex(
+            text, r"Hang\.Program\.Main\(System\.String\[\]\) \+ \d+ in section \.text"
+        )
+        # Nothing of it is left after the core, and the setting says no.
+        text = run_gdb(*opening, "core-file", "info line Hang.Program.Main")
+        self.assertIn('Function "Hang.Program.Main" not defined.', text)
+        text = run_gdb("set heapdump code off", *opening)
+        self.assertNotIn("heapdump: ", text)
+        self.assertNotRegex(text, frame)
+
     def test_functions_need_no_command_before(self) -> None:
         path = targets.core("wks10-full")
         if path is None:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compare the frames that GDB and LLDB find with an exported .elf with those of clrstack.
+"""Compare the frames of GDB with the plug-in, and of LLDB with an exported .elf, with those of clrstack.
 
     check_managed_elf.py [--program HEAPDUMP] [CORE...]
 
@@ -23,7 +23,9 @@ import sys
 import tempfile
 from typing import Any, Iterator
 
-from session import Json, ask, check_cores
+from session import SOURCE, Json, ask, check_cores
+
+PLUGIN = SOURCE / "gdb-plugin" / "heapdump.py"
 
 # The cores that are compared, of each release.
 KINDS = (
@@ -80,13 +82,20 @@ def run(argv: list[str]) -> str:
     return done.stdout.decode("utf-8", "replace")
 
 
-def gdb_stacks(program: str, core: pathlib.Path, elf: pathlib.Path) -> dict[int, list[Any]]:
+def gdb_stacks(program: str, core: pathlib.Path, folder: pathlib.Path) -> dict[int, list[Any]]:
     """The frames of each thread, by its id."""
-    script = elf.with_name("list.py")
+    script = folder / "list.py"
     script.write_text(LIST, encoding="utf-8")
-    commands = [f"file {program}", f"core-file {core}", f"add-symbol-file {elf}"]
+    commands = [f"file {program}", f"core-file {core}"]
     argv = ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off"]
-    argv += ["-iex", "set confirm off", "-iex", "set backtrace limit unlimited"]
+    argv += [
+        "-iex",
+        "set confirm off",
+        "-iex",
+        "set backtrace limit unlimited",
+        "-iex",
+        f"source {PLUGIN}",
+    ]
     for command in (*commands, f"source {script}"):
         argv += ["-ex", command]
     rows = [json.loads(line[7:]) for line in run(argv).splitlines() if line.startswith("FRAMES ")]
@@ -173,7 +182,7 @@ def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
         answers = ask(program, core, [f"export {elf}", "clrstack -all -full", "modules"])
         wrong = [f"{answers[0]['left_out']} functions are left out"] * bool(answers[0]["left_out"])
         file = program_of(answers[2])
-        gdb, lldb = gdb_stacks(file, core, elf), lldb_stacks(file, core, elf)
+        gdb, lldb = gdb_stacks(file, core, elf.parent), lldb_stacks(file, core, elf)
         for thread in answers[1]["threads"]:
             tid = thread["os_id"]
             wrong += differences(thread, gdb.get(tid, []), lldb, counts)

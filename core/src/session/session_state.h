@@ -41,6 +41,12 @@ struct default_settings {
 	unsigned int workers;
 };
 
+/** Settings that only front ends ask for. */
+struct front_settings {
+	bool no_pager; /**< of the shell's prompt */
+	bool no_code;  /**< a debugger is not to know managed code */
+};
+
 /** Settings of a front end, which one command may override. */
 struct settings {
 	uint64_t max_mem; /**< bytes; 0 = a quarter of the machine's memory, less in a cgroup */
@@ -59,7 +65,7 @@ struct settings {
 	bool residency;      /**< find out what of a process is in memory, likewise */
 	enum backend_setting backend;
 	bool lenient;
-	bool no_pager;     /**< of the shell's prompt */
+	struct front_settings front;
 	bool exact;        /**< see struct format_options */
 	uint32_t snapshot; /**< likewise */
 	struct default_settings defaults;

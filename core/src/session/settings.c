@@ -30,6 +30,7 @@ static const struct {
 	{ "exact", "read a .nettrace as dotnet-gcdump does, to the byte: on or off" },
 	{ "snapshot", "which heap snapshot of a .nettrace to read (0 = the first)" },
 	{ "pager", "send answers at the prompt of heapdump through $PAGER, or less: on or off" },
+	{ "code", "let a debugger know the managed code of a core that it opens: on or off" },
 	{ "backend", "how a debugger's memory is read: auto, file, process or debugger" },
 };
 
@@ -76,6 +77,7 @@ const char *const *settings_choices(const char *name)
 		{ "color", colors },         { "backend", backends }, { "files", switches },
 		{ "trust-files", switches }, { "exact", switches },   { "format", formats },
 		{ "copy-all", switches },    { "pager", switches },   { "raw-csv", switches },
+		{ "code", switches },
 	};
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		if (strcmp(lists[i].name, name) == 0)
@@ -89,7 +91,8 @@ static enum hd_status no_setting(const char *name, struct hd_error *err)
 	return fail(
 		err, HD_ERR_ARGUMENT, 0,
 		"no setting \"%.40s\": there are max-mem, max-stop, workers, width, color, format, "
-		"raw-csv, sysroot, symbols, files, trust-files, copy-all, exact, snapshot, backend, pager",
+		"raw-csv, sysroot, symbols, files, trust-files, copy-all, exact, snapshot, code, backend, "
+		"pager",
 		name);
 }
 
@@ -211,7 +214,9 @@ static void set_choice(struct settings *settings, const char *name, unsigned int
 	} else if (strcmp(name, "raw-csv") == 0) {
 		settings->raw_csv = chosen != 0;
 	} else if (strcmp(name, "pager") == 0) {
-		settings->no_pager = chosen == 0;
+		settings->front.no_pager = chosen == 0;
+	} else if (strcmp(name, "code") == 0) {
+		settings->front.no_code = chosen == 0;
 	} else {
 		settings->exact = chosen != 0;
 	}
@@ -260,11 +265,11 @@ static unsigned int chosen_of(const struct settings *settings, const char *name)
 		const char *name;
 		unsigned int chosen;
 	} all[] = {
-		{ "color", settings->color },       { "format", settings->format },
-		{ "raw-csv", settings->raw_csv },   { "backend", settings->backend },
-		{ "files", !settings->no_files },   { "trust-files", settings->trust_files },
-		{ "copy-all", settings->copy_all }, { "exact", settings->exact },
-		{ "pager", !settings->no_pager },
+		{ "color", settings->color },           { "format", settings->format },
+		{ "raw-csv", settings->raw_csv },       { "backend", settings->backend },
+		{ "files", !settings->no_files },       { "trust-files", settings->trust_files },
+		{ "copy-all", settings->copy_all },     { "exact", settings->exact },
+		{ "pager", !settings->front.no_pager }, { "code", !settings->front.no_code },
 	};
 	size_t i = 0;
 	while (i + 1 < sizeof(all) / sizeof(all[0]) && strcmp(all[i].name, name) != 0)
