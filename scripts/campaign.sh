@@ -86,6 +86,7 @@ all_parts() {
     done
     export_build="HEAPDUMP_BUILD=$(realpath "$build")"
     echo "collecting $export_build tests/inject/collecting.py --cores 8"
+    echo "healthy $export_build tests/inject/healthy.py --cores 36"
     echo "churn $export_build tests/oracle/run.sh --churn \$((6 * (HEAPDUMP_TEST_SEED % 1000000) + 1)) &&" \
         "rm -f corefiles/build/churn10-*"
     echo "gdb_words $export_build python3 tests/fuzz/fuzz_gdb_words.py --count 20000 --seed \$HEAPDUMP_TEST_SEED"
