@@ -44,8 +44,8 @@ class DotnetCoreTest(unittest.TestCase):
         if path is None:
             return
         found = targets.document(targets.shell(path, "modules", "--json"))["modules"]
-        opening = ("file " + next(m["path"] for m in found if m["path"].endswith("/dotnet")),)
-        opening += ("core-file " + path, mark(1), "thread 1", "bt", mark(2))
+        program = next(m["path"] for m in found if m["path"].endswith("/dotnet"))
+        opening = ["file " + program, "core-file " + path, mark(1), "thread 1", "bt", mark(2)]
         frame = re.compile(r"#\d+ +0x\w+ in Hang\.Program\.Main \(\) at /_/hang/Program\.cs:\d+")
         text = run_gdb(
             *opening,
