@@ -40,11 +40,10 @@ static void make_rows(const uint64_t *methods, size_t count, enum wait_kind kind
 
 static struct wait_groups find(size_t count)
 {
-	const struct waits waits = { .heap = fake_heap(tasks.fake),
-				     .rows = rows,
-				     .count = count,
-				     .edges = edges,
-				     .async = &async };
+	async.heap = fake_heap(tasks.fake);
+	const struct waits waits = {
+		.heap = async.heap, .rows = rows, .count = count, .edges = edges, .async = &async
+	};
 	struct wait_groups groups;
 	ASSERT_UINT_FATAL(wait_groups_find(&waits, &groups, NULL), HD_OK);
 	return groups;
@@ -162,8 +161,7 @@ TEST(calls_say_in_which_method_of_a_library_they_end)
 			.wait = i == 4 ? AWAIT_SEMAPHORE : AWAIT_READ,
 		};
 	}
-	async = (struct async_graph){ .heap = fake_heap(tasks.fake),
-				      .rows = nodes,
+	async = (struct async_graph){ .rows = nodes,
 				      .rows_count = 5,
 				      .methods = { .rows = methods, .rows_count = 3 } };
 	struct wait_groups groups = find(0);

@@ -133,6 +133,7 @@ static enum hd_status look_at_heap(struct runtime *runtime, struct job *job, str
 	touch_threads(heap);
 	touch_limits(heap);
 	touch_arrays(runtime);
+	modules_touch(runtime);
 	runtime_code_touch(runtime);
 	enum hd_status status = touch_sync_blocks(runtime, job, err);
 	if (status == HD_OK)

@@ -4,6 +4,7 @@
 #include "metadata/image.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/modules/module_image.h"
+#include "runtime/coreclr/types/type_lookup.h"
 #include "runtime/type.h"
 
 /* Columns of Assembly (ECMA-335 II.22.2). */
@@ -138,4 +139,16 @@ char *domain_name(struct runtime *runtime, uint64_t domain)
 	return coreclr_pointer(runtime, domain, L_DOMAIN_NAME, &string) && string
 		       ? runtime_read_utf16(runtime, string)
 		       : NULL;
+}
+
+void modules_touch(struct runtime *runtime)
+{
+	struct module *const *modules = NULL;
+	struct module_facts facts;
+	size_t count = 0;
+	struct hd_error unused;
+	if (module_list(runtime, &modules, &count, &unused) != HD_OK)
+		return;
+	for (size_t i = 0; i < count; i++)
+		module_facts_read(runtime, modules[i], &facts);
 }

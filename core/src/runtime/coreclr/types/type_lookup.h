@@ -22,3 +22,6 @@ const struct type *type_by_name(struct runtime *runtime, const char *name, uint6
 HD_NODISCARD enum hd_status type_for_each(struct runtime *runtime,
 					  bool (*visit)(void *arg, const struct type *type),
 					  void *arg, struct hd_error *err);
+
+/** Read what is asked of each module later, so that a copy of the process has it: its records, and its binder. */
+void modules_touch(struct runtime *runtime);
