@@ -258,6 +258,8 @@ class StandardInput(Base):
     def test_pipes_and_files(self) -> None:
         result = run(self.CORE, "symbolize", text="a 7f0f794a1bb5 b\n\tno\x1b[1m")
         self.assertEqual(result.out, f"a {self.NAMED} b\n        no\\u001b[1m\n")
+        result = run(self.CORE, "symbolize", "-", text="7f0f794a1bb5\n")
+        self.assertEqual(result.out, self.NAMED + "\n")
         with open(temporary("addresses.txt", b"7f0f794a1bb5\n" * 3), "rb") as file:
             done = subprocess.run(
                 [PROGRAM, self.CORE, "symbolize"],

@@ -393,8 +393,9 @@ void hd_command_expressions(int argc, const char *const *argv, uint8_t *ret)
 
 static void name_word(struct hd_command_names *names, enum value_kind kind, const char *word)
 {
+	bool is_standard = kind == VALUE_STREAM && strcmp(word, "-") == 0;
 	if (kind == VALUE_FILE || kind == VALUE_STREAM)
-		names->input = word;
+		names->input = is_standard ? STANDARD_INPUT : word;
 	if (kind == VALUE_OUTPUT)
 		names->output = word;
 	if (kind == VALUE_SOCKET)

@@ -28,8 +28,8 @@ enum value_kind {
 	VALUE_TYPE,   /**< part of a type name */
 	VALUE_RULE,   /**< TYPE=LIMIT; may be given again: all are in call->joined */
 	VALUE_CHOICE,
-	VALUE_FILE, /**< one that is read; or the id of a process */
-	VALUE_STREAM, /**< one that is read once; where it is optional and not given: STANDARD_INPUT */
+	VALUE_FILE,   /**< one that is read; or the id of a process */
+	VALUE_STREAM, /**< one that is read once; where it is - or not given: STANDARD_INPUT */
 	VALUE_OUTPUT, /**< a file that is written */
 	VALUE_FOLDER, /**< below which module files are looked up */
 	VALUE_SOCKET, /**< where is listened */

@@ -201,7 +201,10 @@ static void markdown_layout(struct out *out, const struct cell *cells)
 	out_puts(out, type->is_there ? "`" : "all objects");
 	for (const char *at = name.bytes; at && *at; at++)
 		out_printf(out, "%s%c", *at == '|' ? "\\" : "", *at == '`' ? '\'' : *at);
-	out_puts(out, type->is_there ? "` |\n" : " |\n");
+	out_puts(out, type->is_there ? "`" : "");
+	if (cells[RULE_BEFORE].is_there)
+		out_printf(out, ", %s before", format_thousands(cells[RULE_BEFORE].number, found));
+	out_puts(out, cells[RULE_ANY].flag ? " |\n" : ": no object of such a type is alive |\n");
 }
 
 static const struct schema markdown_schema = { .name = "rules",
@@ -240,6 +243,11 @@ static void write_rules(struct call *call, const struct rules *rules)
 	const char *blank_line = call->options[OPT_MARKDOWN].given ? "\n" : "";
 	if (!call->findings) {
 		answer_remark(&call->answer, "%sAll rules hold.\n", blank_line);
+	} else if (!broken) {
+		answer_remark(
+			&call->answer,
+			"%sNo rule is known to be broken: not all of the heap could be read.\n",
+			blank_line);
 	} else {
 		answer_remark(&call->answer, "%s%zu of %zu rules broken.\n", blank_line, broken,
 			      rules->count);

@@ -222,8 +222,9 @@ static enum hd_status open_text(struct naming *naming)
 {
 	struct call *call = naming->call;
 	const struct value *word = &call->words[0];
-	naming->path = word->given ? word->text : STANDARD_INPUT;
-	if (!word->given && runtime_target(call->heap->runtime)->debugger.route)
+	bool is_named = word->given && strcmp(word->text, "-") != 0;
+	naming->path = is_named ? word->text : STANDARD_INPUT;
+	if (!is_named && runtime_target(call->heap->runtime)->debugger.route)
 		return call_usage(call, "a debugger has the standard input: a file is missing");
 	naming->fd = open_as(HD_OPEN_INPUT, naming->path);
 	if (naming->fd < 0) {
@@ -257,9 +258,10 @@ static enum hd_status run_symbolize(struct call *call)
 COMMAND(symbolize, .has_rows = true,
 	.summary = "name the addresses of managed code in a text, such as that of perf script",
 	.description =
-		"The text comes from FILE, or from the standard input, and is written again with a name after\n"
-		"each address of code that the JIT has made, or of ReadyToRun code. perf cannot name\n"
-		"such addresses, and neither can what writes a native crash log. The names are those\n"
-		"of now: code that was replaced since, by tiered compilation, may have none.\n",
+		"The text comes from FILE, or without it (or for -) from the standard input. It is\n"
+		"written again with a name after each address of code that the JIT has made, or of\n"
+		"ReadyToRun code. perf cannot name such addresses, and neither can what writes a\n"
+		"native crash log. The names are those of now: code that was replaced since, by\n"
+		"tiered compilation, may have none. Characters that nobody sees are written as escapes.\n",
 	.example = "symbolize perf-script.txt", .top_level = TOP_LEVEL_NEVER,
 	.needs = NEEDS_RUNTIME | NEEDS_METADATA, .words = { { "FILE", VALUE_STREAM, true } });
