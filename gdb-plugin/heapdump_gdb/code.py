@@ -72,7 +72,9 @@ class Code:
 
     def _file_came(self, _event: Any) -> None:
         """GDB opens a core, and has found one of its files; commands of a script follow at once."""
-        if not self._is_busy and self._is_new() is not None and _has_runtime():
+        if self._is_busy or self._is_new() is None:
+            return
+        if _has_runtime() or _has_single_file():
             self._look()
 
     def _prompt_comes(self) -> None:
