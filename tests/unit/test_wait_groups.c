@@ -5,6 +5,7 @@
 #include "support/assert_more.h"
 #include "support/fake_tasks.h"
 #include "support/suite.h"
+#include "util/alloc.h"
 
 #define THREADS 40u
 
@@ -172,6 +173,10 @@ TEST(calls_say_in_which_method_of_a_library_they_end)
 	groups = find(0);
 	for (size_t i = 0; i < 2; i++)
 		ASSERT_UINT(groups.rows[i].inner, ASYNC_NO_NODE);
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		mem_free(methods[i].name);
+		mem_free(methods[i].code);
+	}
 	async = (struct async_graph){ 0 };
 }
 
