@@ -11,7 +11,7 @@ enum word_kind {
 	WORD_PLAIN,  /**< none that is known: a number, or memory that nothing here knows */
 	WORD_OBJECT, /**< an object starts there */
 	WORD_INSIDE, /**< inside an object */
-	WORD_HEAP,   /**< in a segment of the GC heap, where no object is */
+	WORD_HEAP, /**< in a segment of the GC heap: no object is known there, as in free or damaged memory */
 	WORD_TYPE,   /**< a MethodTable */
 	WORD_METHOD, /**< a MethodDesc */
 	WORD_CODE,   /**< code of a managed method, or a stub of one */

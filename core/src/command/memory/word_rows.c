@@ -81,7 +81,7 @@ static void put_said(struct call *call, const struct word_meaning *meaning, cons
 		text_printf(said, "%" PRIu64 " bytes into %" PRIx64 " ", meaning->offset,
 			    meaning->object.address);
 	} else if (meaning->kind == WORD_HEAP) {
-		text_puts(said, "GC heap, no object");
+		text_puts(said, "GC heap, no object known");
 	} else if (meaning->kind == WORD_STACK) {
 		text_printf(said, "stack of thread %x", (unsigned int)meaning->thread->tid);
 	}
