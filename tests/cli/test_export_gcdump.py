@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -102,6 +103,19 @@ def pseudo(dump: Dump) -> dict[str, list[int]]:
             else:
                 left.append((child, path))
     return found
+
+
+def suffix(size: int) -> str:
+    """The end of the name of a large object's type."""
+    names = {
+        10**8: "100M",
+        10**7: "10M",
+        10**6: "1M",
+        10**5: "100K",
+        10**4: "10K",
+        1001: "1K",
+    }
+    return next((f" (Bytes > {name})" for least, name in names.items() if size >= least), "")
 
 
 def objects(dump: Dump) -> dict[int, tuple[str | None, int, list[int]]]:
@@ -245,6 +259,29 @@ class Copies(unittest.TestCase):
         subprocess.run([PROGRAM, BUBBLECS], input=lines, text=True, capture_output=True, check=True)
         self.assertEqual(path.read_bytes() == (DATA / "small300.gcdump").read_bytes(), True)
 
+    def test_large_objects_have_types_of_their_own(self) -> None:
+        """As in the file of dotnet-gcdump, and reading the file again gives the types of the trace."""
+        trace, theirs = str(DATA / "small300.nettrace"), gcdump_file.read(
+            (DATA / "small300.gcdump").read_bytes()
+        )
+        ours, path = export(trace, "large.gcdump")
+        self.assertEqual(ours.total, theirs.total)
+        rows: list[dict[int, tuple[int, str, str | None]]] = [{}, {}]
+        for dump, row in zip((ours, theirs), rows):
+            for node in dump.nodes:
+                name, _, module = dump.types[node.type]
+                end = re.search(r" \(Bytes > \d+[KM]\)$|$", name or "")
+                assert end
+                row[node.address] = (node.size, end.group(), module)
+            del row[0]
+        self.assertEqual(rows[0], rows[1])
+        self.assertIn(" (Bytes > 1K)", [end for _, end, _ in rows[0].values()])
+        types = [
+            sorted((row["name"], row["count"], row["size"]) for row in answer(*words)["types"])
+            for words in ((trace, "dumpheap", "-stat"), (str(path), "dumpheap", "-stat"))
+        ]
+        self.assertEqual(types[0], types[1])
+
 
 class OfACore(unittest.TestCase):
     """The committed core."""
@@ -262,7 +299,8 @@ class OfACore(unittest.TestCase):
         """Addresses, types, sizes, references: as in the text log."""
         types = self.log.types
         expected = {
-            address: (types[mt], size, to) for address, (mt, size, to) in self.log.objects.items()
+            address: (types[mt] + suffix(size), size, to)
+            for address, (mt, size, to) in self.log.objects.items()
         }
         self.assertEqual(objects(self.dump) == expected, True)
         self.assertEqual(self.dump.total, sum(size for _, size, _ in self.log.objects.values()))

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "format/gcdump/gcdump.h"
+#include "format/gcdump/gcdump_names.h"
 #include "format/gcdump/gcdump_reading.h"
 #include "support/assert_more.h"
 #include "support/dump_text.h"

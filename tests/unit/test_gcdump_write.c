@@ -259,9 +259,9 @@ TEST(sizes_over_2_gib_are_clamped_and_told)
 	check_nodes(graph, NULL,
 		    "0 [.NET Roots] 0 0: 1\n"
 		    "1 [local vars] 0 0: 2\n"
-		    "2 Type0 2147483647 1000:\n"
-		    "3 Type0 2147483647 1010:\n"
-		    "4 Type0 2147483647 1020:\n"
+		    "2 Type0 (Bytes > 100M) 2147483647 1000:\n"
+		    "3 Type0 (Bytes > 100M) 2147483647 1010:\n"
+		    "4 Type0 (Bytes > 100M) 2147483647 1020:\n"
 		    "5 Type0 24 1030:\n");
 	struct text bytes = written(graph, NULL);
 	struct gcdump file = parsed(&bytes);
@@ -485,6 +485,71 @@ TEST(what_is_written_is_read_back)
 		graph_destroy(graph);
 		text_deinit(&bytes);
 	}
+}
+
+/* A type of large objects only, two types of one name, and names that end like those of a class. */
+static struct hd_graph *large_objects(void)
+{
+	static const uint64_t sizes[] = { 1000,  1001,  9999,  10000,     99999,     100000,
+					  10000, 24,    10000, 100000000, 999999999, 2000,
+					  24,    12345, 1000,  2500,      5000000000 };
+	static const uint32_t types[] = { 0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 3, 4, 5, 5, 5, 5 };
+	static const char *const names[] = {
+		"B[]", "B[]", "B[]", "\xe6\x96\x87", "X (Bytes > 1K)", "X (Bytes > 10K)"
+	};
+	struct hd_graph *graph = graph_make(&(struct graph_spec){ .object_count = 17,
+								  .type_count = 6,
+								  .sizes = sizes,
+								  .types = types,
+								  .roots = two_roots,
+								  .root_count = 1 });
+	REQUIRE(graph);
+	for (uint32_t i = 0; i < 6; i++) {
+		graph->types[i].name = names[i];
+		graph->types[i].name_size = (uint32_t)strlen(names[i]);
+	}
+	graph->types[1].module = "b.dll";
+	return graph;
+}
+
+TEST(large_objects_have_types_of_their_own)
+{
+	struct hd_graph *graph = large_objects();
+	check_nodes(graph, NULL,
+		    "0 [.NET Roots] 0 0: 1\n"
+		    "1 [local vars] 0 0: 2\n"
+		    "2 B[] 1000 1000:\n"
+		    "3 B[] (Bytes > 1K) 1001 1010:\n"
+		    "4 B[] (Bytes > 1K) 9999 1020:\n"
+		    "5 B[] (Bytes > 10K) 10000 1030:\n"
+		    "6 B[] (Bytes > 10K) 99999 1040:\n"
+		    "7 B[] (Bytes > 100K) 100000 1050:\n"
+		    "8 B[] (Bytes > 10K) 10000 1060:\n"
+		    "9 B[] 24 1070:\n"
+		    "10 B[] (Bytes > 10K) 10000 1080:\n"
+		    "11 B[] (Bytes > 100M) 100000000 1090:\n"
+		    "12 B[] (Bytes > 100M) 999999999 10a0:\n"
+		    "13 \xe6\x96\x87 (Bytes > 1K) 2000 10b0:\n"
+		    "14 X (Bytes > 1K) 24 10c0:\n"
+		    "15 X (Bytes > 10K) (Bytes > 10K) 12345 10d0:\n"
+		    "16 X (Bytes > 10K) 1000 10e0:\n"
+		    "17 X (Bytes > 10K) (Bytes > 1K) 2500 10f0:\n"
+		    "18 X (Bytes > 10K) (Bytes > 100M) 2147483647 1100:\n");
+	graph_destroy(graph);
+}
+
+TEST(types_of_large_objects_are_joined_again)
+{
+	struct hd_graph *graph = large_objects();
+	struct text bytes = written(graph, NULL);
+	struct hd_graph *again = read_back(&bytes);
+	check_same(again, graph);
+	ASSERT_UINT(again->type_count, graph->type_count);
+	for (uint32_t i = 0; i < graph->object_count; i++)
+		ASSERT_UINT(again->node_types[i], graph->node_types[i]);
+	graph_destroy(again);
+	graph_destroy(graph);
+	text_deinit(&bytes);
 }
 
 TEST(the_writer_stops_when_nobody_takes_more)

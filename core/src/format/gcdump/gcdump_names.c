@@ -4,23 +4,45 @@
  * dotnet-gcdump writes < for [, > for ], then [] for <>, leaves out `2, and gives large objects a
  * special name (DotNetHeapDumpGraphReader.cs: ConvertToCSharpName, CreateObjectNode).
  */
+#include "format/gcdump/gcdump_names.h"
+
 #include <string.h>
 
 #include "format/gcdump/gcdump_reading.h"
-#include "util/text.h"
 
-/* Length of a name without " (Bytes > 10K)" at its end. */
-static size_t without_suffix(const char *name, size_t size)
+/* The ends of names, by class. */
+static const char *const suffixes[GCDUMP_SIZE_CLASSES] = {
+	"",
+	" (Bytes > 1K)",
+	" (Bytes > 10K)",
+	" (Bytes > 100K)",
+	" (Bytes > 1M)",
+	" (Bytes > 10M)",
+	" (Bytes > 100M)",
+};
+
+unsigned int gcdump_size_class(uint64_t size)
 {
-	static const char *const suffixes[] = { " (Bytes > 1K)",   " (Bytes > 10K)",
-						" (Bytes > 100K)", " (Bytes > 1M)",
-						" (Bytes > 10M)",  " (Bytes > 100M)" };
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+	unsigned int size_class = size > 1000;
+	for (uint64_t limit = 10000; size >= limit && size_class < GCDUMP_SIZE_CLASSES - 1;
+	     limit *= 10)
+		size_class++;
+	return size_class;
+}
+
+const char *gcdump_class_suffix(unsigned int size_class)
+{
+	return suffixes[size_class];
+}
+
+unsigned int gcdump_named_class(const char *name, size_t size)
+{
+	for (unsigned int i = 1; i < GCDUMP_SIZE_CLASSES; i++) {
 		size_t length = strlen(suffixes[i]);
 		if (size > length && memcmp(name + size - length, suffixes[i], length) == 0)
-			return size - length;
+			return i;
 	}
-	return size;
+	return 0;
 }
 
 /* Length of "<,>" or "<*>" at @p at, the brackets of an array; 0: there are none. */
@@ -42,7 +64,7 @@ static bool is_generated(const char *name, size_t at, size_t size)
 void gcdump_type_name(struct text *text, const char *name, size_t size)
 {
 	size_t angles = 0, squares = 0;
-	size = without_suffix(name, size);
+	size -= strlen(suffixes[gcdump_named_class(name, size)]);
 	/* The names of proxies of COM objects are of another kind. */
 	if (size && name[0] == '[' && !is_generated(name, 0, size)) {
 		text_append(text, name, size);

@@ -148,19 +148,18 @@ HD_NODISCARD enum hd_status gcdump_check_pseudo(struct gcdump_reading *reading, 
 /** Collect the roots that the pseudo-nodes describe. */
 HD_NODISCARD enum hd_status gcdump_collect_roots(struct gcdump_reading *reading);
 
-/**
- * Append the name of a type as the heap's types are named: "Dictionary<A,B[]> (Bytes > 1K)" becomes
- * "Dictionary<A, B[]>", "[]c" "<>c".
- */
-void gcdump_type_name(struct text *text, const char *name, size_t size);
 /** Did another tool write the file, and shall names be changed to those of the heap? */
 bool gcdump_is_foreign(const struct gcdump_reading *reading);
 
 /**
- * Give the graph the types of its objects; fills type_map.  Types with the same name and module
- * become one, unless names stay as they are.
+ * Give the graph the types of its objects; fills type_map.  Those that the
+ * large objects of a type have become that type, unless names stay as they are.
  */
 HD_NODISCARD enum hd_status gcdump_make_types(struct gcdump_reading *reading);
+
+/** A text of the file as UTF-8 in the graph's arena; NULL if it is null or empty. */
+HD_NODISCARD enum hd_status gcdump_keep_text(struct gcdump_reading *reading,
+					     const struct gcdump_text *text, const char **ret);
 
 /** Give the objects whose size is too large for the format the size that the log has. */
 HD_NODISCARD enum hd_status gcdump_true_sizes(struct gcdump_reading *reading);

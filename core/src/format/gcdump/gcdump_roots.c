@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "format/gcdump/gcdump_names.h"
 #include "format/gcdump/gcdump_reading.h"
 #include "util/alloc.h"
 #include "util/arena.h"

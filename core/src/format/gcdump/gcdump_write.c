@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "format/gcdump/gcdump_encode.h"
+#include "format/gcdump/gcdump_names.h"
 #include "format/gcdump/gcdump_tree.h"
 #include "util/alloc.h"
 #include "util/arena.h"
@@ -30,6 +31,19 @@ struct asked_ids {
 	uint64_t ids[IDS_ASKED];
 };
 
+/*
+ * The types of the file: undefined, those of the graph, those of the tree.  A type of the graph is
+ * followed by those of its large objects, so that a reader knows whose they are where several types
+ * have one name.
+ */
+struct written_types {
+	struct gcdump_type *rows; /* pages */
+	uint32_t count;
+	uint32_t first_pseudo; /* the first of the tree */
+	uint32_t *firsts;      /* pages: of each type of the graph, its row */
+	uint8_t *classes;      /* pages: of each type, the classes of sizes as bits; always 0 */
+};
+
 struct gcdump_writer {
 	const struct hd_graph *graph;
 	const char *lacks; /**< write_options */
@@ -38,8 +52,7 @@ struct gcdump_writer {
 	struct gcdump_tree tree;
 	struct written_nodes written;
 	struct gcdump_about about;
-	struct gcdump_type *types; /* pages: undefined, the graph's, those of the tree */
-	uint32_t type_count;
+	struct written_types types;
 	struct arena *arena;
 	uint32_t *children; /* pages, room for the most that an object has */
 	uint64_t children_count;
@@ -47,6 +60,13 @@ struct gcdump_writer {
 	uint32_t address_node;        /* position of the pass over the addresses */
 	struct asked_ids asked;
 };
+
+/* Row of a type for objects of a size. */
+static inline uint32_t type_row(const struct written_types *types, uint32_t type, uint64_t size)
+{
+	unsigned int before = (1u << gcdump_size_class(size)) - 1;
+	return types->firsts[type] + (uint32_t)__builtin_popcount(types->classes[type] & before);
+}
 
 /* Index in the file of a node of the graph. */
 static inline uint32_t index_of(const struct written_nodes *written, uint32_t node)
@@ -65,7 +85,7 @@ static inline bool is_kept(const struct written_nodes *written, uint32_t node)
 static void give_type(void *arg, uint32_t type, struct gcdump_type *ret)
 {
 	const struct gcdump_writer *writer = arg;
-	*ret = writer->types[type];
+	*ret = writer->types.rows[type];
 }
 
 static void writer_begin_pass(void *arg)
@@ -80,7 +100,7 @@ static bool next_pseudo(struct gcdump_writer *writer, struct gcdump_node *ret)
 	const struct gcdump_pseudo *pseudo = &writer->tree.pseudos[writer->pseudo];
 	*ret = (struct gcdump_node){
 		.index = writer->pseudo,
-		.type = 1 + writer->graph->type_count + writer->pseudo,
+		.type = writer->types.first_pseudo + writer->pseudo,
 		.child_count = pseudo->child_count,
 		.children = writer->tree.children + pseudo->first_child,
 	};
@@ -106,7 +126,7 @@ static bool next_node(void *arg, struct gcdump_node *ret)
 		writer->children[i] = index_of(&writer->written, graph->forward.targets[begin + i]);
 	*ret = (struct gcdump_node){
 		.index = writer->index++,
-		.type = 1 + graph->node_types[node],
+		.type = type_row(&writer->types, graph->node_types[node], size),
 		.size = size < INT32_MAX ? (int32_t)size : INT32_MAX,
 		.child_count = (uint32_t)count,
 		.children = writer->children,
@@ -162,50 +182,97 @@ static enum hd_status keep_string(struct gcdump_writer *writer, const char *stri
 	return borrow_text(writer, string, string ? strlen(string) : 0, ret);
 }
 
-/* Types without a name get the name that dotnet-gcdump gives them. */
-static enum hd_status keep_unknown(struct gcdump_writer *writer, uint64_t id,
-				   struct gcdump_text *ret)
+/* The name of a type of the graph for a class of sizes; without one, what dotnet-gcdump calls it. */
+static enum hd_status keep_type_name(struct gcdump_writer *writer, const struct graph_type *type,
+				     unsigned int size_class, struct gcdump_text *ret)
 {
+	if (type->name && !size_class)
+		return borrow_text(writer, type->name, type->name_size, ret);
 	HD_CLEANUP(text) struct text text = { 0 };
-	text_printf(&text, "UNKNOWN 0x%llx", (unsigned long long)id);
+	if (type->name) {
+		text_append(&text, type->name, type->name_size);
+	} else {
+		text_printf(&text, "UNKNOWN 0x%llx", (unsigned long long)type->id);
+	}
+	text_puts(&text, gcdump_class_suffix(size_class));
 	bool done = !text.failed && gcdump_text_of(writer->arena, text.bytes, text.size, ret);
 	return done ? HD_OK : fail_nomem(writer->err);
 }
 
-static enum hd_status keep_type(struct gcdump_writer *writer, const struct graph_type *from,
-				struct gcdump_type *to)
+/* A type of the graph, and those of its large objects. */
+static enum hd_status keep_type(struct gcdump_writer *writer, uint32_t type)
 {
-	to->size = -1;
-	if (from->name) {
-		TRY(borrow_text(writer, from->name, from->name_size, &to->name));
+	const struct graph_type *from = &writer->graph->types[type];
+	struct written_types *types = &writer->types;
+	struct gcdump_type *to = &types->rows[types->firsts[type]];
+	struct gcdump_text module;
+	if (type && from->module == from[-1].module) {
+		module = to[-1].module;
 	} else {
-		TRY(keep_unknown(writer, from->id, &to->name));
+		TRY(keep_string(writer, from->module, &module));
 	}
-	if (from != writer->graph->types && from->module == from[-1].module) {
-		to->module = to[-1].module;
-		return HD_OK;
+	for (unsigned int i = 0; i < GCDUMP_SIZE_CLASSES; i++) {
+		if (!(types->classes[type] >> i & 1))
+			continue;
+		TRY(keep_type_name(writer, from, i, &to->name));
+		to->module = module;
+		to->size = -1;
+		to++;
 	}
-	return keep_string(writer, from->module, &to->module);
+	return HD_OK;
+}
+
+/* Find which classes of sizes the objects of each type have. */
+static enum hd_status find_classes(struct gcdump_writer *writer)
+{
+	const struct hd_graph *graph = writer->graph;
+	struct written_types *types = &writer->types;
+	types->firsts = pages_alloc(graph->type_count, sizeof(*types->firsts));
+	types->classes = pages_alloc(graph->type_count, sizeof(*types->classes));
+	TRY_MEMORY(types->firsts && types->classes, writer->err);
+	for (uint32_t i = 0; i < graph->object_count; i++) {
+		if (is_kept(&writer->written, i)) {
+			types->classes[graph->node_types[i]] |=
+				(uint8_t)(1u << gcdump_size_class(graph_size(graph, i)));
+		}
+		if (i % JOB_STRIDE == 0 && !job_step(writer->job, 0, 0))
+			return fail_cancelled(writer->err);
+	}
+	uint64_t row = 1;
+	for (uint32_t i = 0; i < graph->type_count; i++) {
+		types->classes[i] |= 1;
+		types->firsts[i] = (uint32_t)row;
+		row += (uint64_t)__builtin_popcount(types->classes[i]);
+		if (row + writer->tree.pseudos_count > INT32_MAX)
+			return fail(writer->err, HD_ERR_UNSUPPORTED, 0, "over 2 billion types");
+	}
+	types->first_pseudo = (uint32_t)row;
+	types->count = (uint32_t)(row + writer->tree.pseudos_count);
+	return HD_OK;
 }
 
 static enum hd_status make_written_types(struct gcdump_writer *writer)
 {
-	const struct hd_graph *graph = writer->graph;
-	uint64_t count = 1 + (uint64_t)graph->type_count + writer->tree.pseudos_count;
-	if (count > INT32_MAX)
-		return fail(writer->err, HD_ERR_UNSUPPORTED, 0, "over 2 billion types");
-	writer->types = pages_alloc(count, sizeof(*writer->types));
-	TRY_MEMORY(writer->types, writer->err);
-	writer->type_count = (uint32_t)count;
-	struct gcdump_type *type = writer->types;
-	TRY(keep_string(writer, "UNDEFINED", &type->name));
-	for (uint32_t i = 0; i < graph->type_count; i++)
-		TRY(keep_type(writer, &graph->types[i], ++type));
+	struct written_types *types = &writer->types;
+	TRY(find_classes(writer));
+	types->rows = pages_alloc(types->count, sizeof(*types->rows));
+	TRY_MEMORY(types->rows, writer->err);
+	TRY(keep_string(writer, "UNDEFINED", &types->rows->name));
+	for (uint32_t i = 0; i < writer->graph->type_count; i++)
+		TRY(keep_type(writer, i));
 	for (size_t i = 0; i < writer->tree.pseudos_count; i++) {
-		(++type)->size = -1;
+		struct gcdump_type *type = &types->rows[types->first_pseudo + i];
+		type->size = -1;
 		TRY(keep_string(writer, writer->tree.pseudos[i].name, &type->name));
 	}
 	return HD_OK;
+}
+
+static void written_types_deinit(struct written_types *types, const struct hd_graph *graph)
+{
+	pages_free(types->rows, types->count, sizeof(*types->rows));
+	pages_free(types->firsts, graph->type_count, sizeof(*types->firsts));
+	pages_free(types->classes, graph->type_count, sizeof(*types->classes));
 }
 
 /* Count the nodes of the graph that come after @p tree's, and fill ranks. */
@@ -372,7 +439,7 @@ enum hd_status gcdump_write(const struct hd_graph *graph, const struct write_opt
 	if (status == HD_OK) {
 		const struct gcdump_source source = {
 			.about = &writer.about,
-			.type_count = writer.type_count,
+			.type_count = writer.types.count,
 			.node_count = writer.written.first + writer.written.count,
 			.type = give_type,
 			.rewind = writer_begin_pass,
@@ -383,7 +450,7 @@ enum hd_status gcdump_write(const struct hd_graph *graph, const struct write_opt
 		status = gcdump_encode(&source, job, write, arg, err);
 	}
 	gcdump_tree_deinit(&writer.tree);
-	pages_free(writer.types, writer.type_count, sizeof(*writer.types));
+	written_types_deinit(&writer.types, graph);
 	pages_free(writer.written.ranks, bitmap_words(graph->node_count),
 		   sizeof(*writer.written.ranks));
 	pages_free(writer.children, writer.children_count, sizeof(*writer.children));

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "format/gcdump/gcdump_names.h"
 #include "format/nettrace/nettrace_types.h"
 #include "util/alloc.h"
 #include "util/arena.h"
@@ -367,17 +368,6 @@ enum hd_status exact_known_type(struct exact_types *types, uint64_t id, uint32_t
 	return HD_OK;
 }
 
-/* The suffix that large objects get after the name of their type. */
-static const char *size_suffix(int32_t size)
-{
-	return size < 10000       ? " (Bytes > 1K)"
-	       : size < 100000    ? " (Bytes > 10K)"
-	       : size < 1000000   ? " (Bytes > 100K)"
-	       : size < 10000000  ? " (Bytes > 1M)"
-	       : size < 100000000 ? " (Bytes > 10M)"
-				  : " (Bytes > 100M)";
-}
-
 enum hd_status exact_type_of(struct exact_types *types, uint64_t id, int32_t size, uint32_t *ret)
 {
 	bool is_new;
@@ -389,12 +379,13 @@ enum hd_status exact_type_of(struct exact_types *types, uint64_t id, int32_t siz
 		TRY(exact_type_named(types, NULL, &slot->type));
 	}
 	*ret = slot->type;
-	if (size <= 1000)
+	unsigned int size_class = size > 0 ? gcdump_size_class((uint64_t)size) : 0;
+	if (!size_class)
 		return HD_OK;
 	const struct gcdump_type type = types->types[slot->type];
 	types->names->text.size = 0;
 	exact_append_copy(types->names, &type.name);
-	text_puts(&types->names->text, size_suffix(size));
+	text_puts(&types->names->text, gcdump_class_suffix(size_class));
 	uint32_t *value;
 	TRY(exact_value(types->names, EXACT_LARGE, 0, NULL, &value));
 	*ret = *value;
