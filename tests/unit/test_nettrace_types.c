@@ -4,6 +4,7 @@
 
 #include "format/nettrace/nettrace_types.h"
 #include "support/assert_more.h"
+#include "support/command_run.h"
 #include "support/dump_text.h"
 #include "support/metadata_maker.h"
 #include "support/nettrace_graph.h"
@@ -136,6 +137,9 @@ TEST(nested_types_have_their_outer_class_if_the_assembly_is_the_right_one)
 			rows[i].has_file && !rows[i].options.no_files && !rows[i].options.sysroot;
 		ASSERT_UINT(dump_finding(graph, "unproven-module") != NULL,
 			    is_read && !is_trusting);
+		ASSERT_UINT(short_names_has(&graph->findings.short_names, rows[i].array,
+					    strlen(rows[i].array)),
+			    (is_read && !is_trusting) || is_other);
 		const struct graph_finding *other = dump_finding(graph, "other-module");
 		ASSERT_UINT(other != NULL, is_other);
 		if (other) {
@@ -147,6 +151,59 @@ TEST(nested_types_have_their_outer_class_if_the_assembly_is_the_right_one)
 		nettrace_deinit(&maker);
 	}
 	CU_ASSERT(unlink(path) == 0);
+}
+
+static void write_trace(const struct nettrace_maker *maker, char *path)
+{
+	int fd = mkstemp(path);
+	CU_ASSERT_FATAL(fd >= 0);
+	size_t size = maker->file.size;
+	CU_ASSERT_FATAL(write(fd, maker->file.bytes, size) == (ssize_t)size && !close(fd));
+}
+
+static void take_warning(void *arg, const char *message)
+{
+	text_puts(arg, message);
+}
+
+TEST(only_an_answer_with_a_short_name_says_that_a_module_was_not_read)
+{
+	char path[] = "/tmp/hd_nettrace_XXXXXX", trace[] = "/tmp/hd_nettrace_XXXXXX";
+	struct nettrace_maker maker = { .version = 4, .pointer_size = 8 };
+	struct hd_session *session = NULL;
+	struct text opened = { 0 };
+	const struct hd_sink sink = { .struct_size = sizeof(sink),
+				      .warn = take_warning,
+				      .arg = &opened };
+	make_assembly(path);
+	put_nested(&maker, path, "Space.Outer`1[A.X]");
+	write_trace(&maker, trace);
+	ASSERT_UINT_FATAL(hd_session_create(&session, NULL), HD_OK);
+	ASSERT_UINT(hd_session_open(session, trace, 0, &sink, NULL), HD_OK);
+	ASSERT_UINT(opened.size, 0);
+	static const struct {
+		const char *line;
+		bool warns;
+	} rows[] = {
+		{ "sql 'select count(*) from objects'", false },
+		{ "dumpheap -stat -type Space", false },
+		{ "dumpheap -stat -type Inner", true },
+		{ "dumpheap -stat -type Inner", false }, /* it was told */
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct answer answer = command_run(session, rows[i].line);
+		bool warns = answer.warnings.bytes &&
+			     strstr(answer.warnings.bytes, "unproven-module") != NULL;
+		ASSERT_UINT(warns, rows[i].warns);
+		answer_deinit(&answer);
+	}
+	struct answer info = command_run(session, "info");
+	CU_ASSERT(strstr(answer_text(&info), "unproven-module") != NULL);
+	answer_deinit(&info);
+	hd_session_destroy(session);
+	text_deinit(&opened);
+	nettrace_deinit(&maker);
+	CU_ASSERT(unlink(path) == 0 && unlink(trace) == 0);
 }
 
 TEST(types_without_a_name_have_a_number)

@@ -3,6 +3,8 @@
 
 #include <stdarg.h>
 
+#include "graph/short_names.h"
+
 static const struct renderer *const renderers[] = {
 	[FORMAT_TEXT] = &text_renderer,     [FORMAT_JSON] = &json_renderer,
 	[FORMAT_NDJSON] = &ndjson_renderer, [FORMAT_CSV] = &csv_renderer,
@@ -85,9 +87,26 @@ uint64_t answer_rows(const struct answer *answer)
 	return answer->levels[answer->depth - 1].rows;
 }
 
+/* Look for short names in cells that are written. */
+static void note_short_names(struct answer *answer, const struct schema *schema,
+			     const struct cell *cells)
+{
+	if (!answer->short_names || answer->has_short_name)
+		return;
+	for (size_t i = 0; i < schema->count; i++) {
+		uint8_t kind = schema->columns[i].kind;
+		kind = kind == KIND_ANY ? cells[i].kind : kind;
+		if (cells[i].is_there && (kind == KIND_TEXT || kind == KIND_TYPE) &&
+		    short_names_has(answer->short_names, cells[i].text.bytes, cells[i].text.size))
+			answer->has_short_name = true;
+	}
+}
+
 void answer_row(struct answer *answer, const struct cell *cells)
 {
 	answer->rows++;
+	if (!innermost(answer)->is_left_out)
+		note_short_names(answer, innermost(answer)->schema, cells);
 	if (!innermost(answer)->is_left_out)
 		answer->renderer->row(answer, cells);
 }
@@ -117,6 +136,7 @@ bool answer_table_end(struct answer *answer)
 
 void answer_record(struct answer *answer, const struct schema *schema, const struct cell *cells)
 {
+	note_short_names(answer, schema, cells);
 	if (answer->renderer->record)
 		answer->renderer->record(answer, schema, cells);
 }
@@ -124,6 +144,7 @@ void answer_record(struct answer *answer, const struct schema *schema, const str
 void answer_record_begin(struct answer *answer, const struct schema *schema,
 			 const struct cell *cells)
 {
+	note_short_names(answer, schema, cells);
 	if (answer->renderer->record_begin)
 		answer->renderer->record_begin(answer, schema, cells);
 }

@@ -44,6 +44,7 @@ struct answer_level {
 };
 
 struct renderer;
+struct short_names;
 
 /** Where an answer goes, and which parts of it are open. */
 struct answer {
@@ -57,7 +58,9 @@ struct answer {
 			    * table; 0: outside */
 	uint64_t rows;     /**< the rows of all tables, so far */
 	bool had_main;     /**< in the same formats: the main table was begun */
-	bool is_raw_csv;   /**< FORMAT_CSV: nothing is done about formulas (setting "raw-csv") */
+	const struct short_names *short_names; /**< borrowed; NULL: none */
+	bool has_short_name;                   /**< one of them is in the answer so far */
+	bool is_raw_csv; /**< FORMAT_CSV: nothing is done about formulas (setting "raw-csv") */
 };
 
 /**

@@ -277,6 +277,16 @@ static bool is_doubtful(const struct call *call)
 	       findings_has(&call->session->target->findings, FINDING_MISSING_FIELDS);
 }
 
+/* Will the answer have names that are shorter than they should be?  A file has all of them. */
+static void note_names(struct call *call)
+{
+	const struct hd_session *session = call->session;
+	if (!session->format || !session->graph->findings.short_names.hashes_count)
+		return;
+	call->answer.short_names = &session->graph->findings.short_names;
+	call->answer.has_short_name = call->command->writes;
+}
+
 static enum hd_status run_parsed(struct call *call)
 {
 	TRY(check_format(call));
@@ -292,8 +302,10 @@ static enum hd_status run_parsed(struct call *call)
 	if (status == HD_OK)
 		status = call_find_types(call);
 	call_begin_facts(call);
-	if (status == HD_OK)
+	if (status == HD_OK) {
+		note_names(call);
 		status = call->command->run(call);
+	}
 	if (status == HD_OK)
 		call_end_facts(call);
 	/* People believe zero objects of a name that no type has.  Programs ask before the type is loaded. */
@@ -301,6 +313,8 @@ static enum hd_status run_parsed(struct call *call)
 		status = call_check_patterns(call);
 	status = check_call_target(call, status);
 	call->findings |= is_doubtful(call);
+	if (call->answer.has_short_name && !call->command->tells_findings)
+		session_warn_names(call->session, call->sink);
 	/* open tells the number itself, info all of them. */
 	if (call->session->target && !call->command->tells_findings)
 		session_warn(call->session, call->sink, status != HD_OK || is_about_heap(call));

@@ -40,6 +40,7 @@ void graph_destroy(struct hd_graph *graph)
 	pages_free(graph->info.ranges, graph->info.range_count, sizeof(*graph->info.ranges));
 	if (graph->places.destroy)
 		graph->places.destroy(graph->places.arg);
+	short_names_deinit(&graph->findings.short_names);
 	id_index_deinit(&graph->index);
 	csr_deinit(&graph->forward);
 	csr_deinit(&graph->reverse);

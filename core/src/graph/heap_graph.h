@@ -9,6 +9,7 @@
 #include "graph/csr.h"
 #include "graph/id_index.h"
 #include "graph/root.h"
+#include "graph/short_names.h"
 #include "util/fail.h"
 #include "util/finding_kind.h"
 #include "util/job.h"
@@ -148,6 +149,7 @@ struct graph_domains {
 struct graph_findings {
 	struct graph_finding *rows;
 	size_t count;
+	struct short_names short_names; /**< findings with is_of_names say why */
 };
 
 /**

@@ -82,8 +82,9 @@ struct hd_session {
 	/* for a dump file: both; for a target: its snapshot, when a command has needed it */
 	const struct format *format;
 	struct hd_graph *graph;
-	bool is_exact;     /**< how a .nettrace was read: see struct format_options */
-	uint32_t snapshot; /**< likewise */
+	bool is_exact;         /**< how a .nettrace was read: see struct format_options */
+	uint32_t snapshot;     /**< likewise */
+	bool is_told_of_names; /**< see session_warn_names() */
 	/* for a core or a process; the last two are set by the first command that needs them */
 	struct target *target;
 	struct runtime *runtime;
@@ -146,6 +147,8 @@ HD_NODISCARD enum hd_status session_attach(int pid, const struct target_options 
  * left to a later call.
  */
 void session_warn(struct hd_session *session, const struct hd_sink *sink, bool is_about_heap);
+/** Warn, once, why names in a dump file's graph are short (graph/short_names.h), if some are. */
+void session_warn_names(struct hd_session *session, const struct hd_sink *sink);
 /** Note that the present findings of a target were already told in another way. */
 void session_warned(struct hd_session *session);
 

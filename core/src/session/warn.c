@@ -72,11 +72,13 @@ static void add_of_target(struct news *news, const struct findings *findings, bo
 	}
 }
 
-static void add_of_graph(struct news *news, const struct hd_graph *graph, enum finding_kind told)
+static void add_of_graph(struct news *news, const struct hd_graph *graph, enum finding_kind told,
+			 bool is_of_names)
 {
 	for (size_t i = 0; i < graph->findings.count; i++) {
 		const struct graph_finding *row = &graph->findings.rows[i];
-		if (is_of_pass(row->kind, told))
+		if (is_of_pass(row->kind, told) &&
+		    finding_traits(row->kind)->is_of_names == is_of_names)
 			add_finding(news, row->kind, row->count, row->detail);
 	}
 }
@@ -111,9 +113,22 @@ void session_warn(struct hd_session *session, const struct hd_sink *sink, bool i
 		if (session->target) {
 			add_of_target(&news, &session->target->findings, is_about_heap, told);
 		} else if (session->format) {
-			add_of_graph(&news, session->graph, told);
+			add_of_graph(&news, session->graph, told, false);
 		}
 	}
+	if (news.told_count)
+		write_news(session, sink, &news);
+	text_deinit(&news.told);
+	text_deinit(&news.kinds);
+}
+
+void session_warn_names(struct hd_session *session, const struct hd_sink *sink)
+{
+	struct news news = { 0 };
+	if (!sink || !sink->warn || !session->format || session->is_told_of_names)
+		return;
+	session->is_told_of_names = true;
+	add_of_graph(&news, session->graph, FINDING_KINDS, true);
 	if (news.told_count)
 		write_news(session, sink, &news);
 	text_deinit(&news.told);

@@ -133,7 +133,8 @@ struct finding_traits {
 	bool is_harmless;      /**< nothing is missing because of it: no warning */
 	bool is_gap;           /**< bytes or structures of the target are missing */
 	bool is_of_heap;       /**< only answers about objects, roots and segments lack something */
-	bool is_elsewhere;     /**< it is about other things in the file, not about what was read */
+	bool is_of_names; /**< only answers with one of hd_graph.findings.short_names lack something */
+	bool is_elsewhere; /**< it is about other things in the file, not about what was read */
 };
 
 /** The row of @p kind, which must be less than FINDING_KINDS. */

@@ -454,6 +454,7 @@ static enum hd_status build_trace_graph(struct nt_heap *heap)
 	TRY(nt_heap_fill(heap));
 	TRY(nt_types_name(&heap->types, heap->graph));
 	TRY(nt_heap_statics(heap));
+	short_names_sort(&heap->graph->findings.short_names);
 	TRY(finish_trace_graph(heap));
 	TRY(raw_graph_roots(heap->graph, heap->roots.rows, heap->roots.rows_count, heap->err));
 	TRY(nt_heap_info(heap));

@@ -230,12 +230,18 @@ void nt_append_type_def(const struct metadata *metadata, uint32_t rid, struct te
 	append_def(metadata, rid, text);
 }
 
-void nt_append_outer(struct nt_types *types, size_t row, struct text *text)
+bool nt_is_unused(const struct nt_assembly *assembly)
+{
+	return assembly->is_unproven || assembly->is_other || assembly->error;
+}
+
+bool nt_append_outer(struct nt_types *types, size_t row, struct text *text)
 {
 	const struct nt_type *type = &types->rows[row];
 	if (!may_be_nested(type) || type->flags & NT_TYPE_ARRAY)
-		return;
+		return false;
 	const struct metadata *metadata = metadata_of(types, types->places[row].assembly);
 	if (metadata)
 		append_outer(metadata, type_def(metadata, type), text);
+	return !metadata && nt_is_unused(&types->assemblies[types->places[row].assembly]);
 }

@@ -286,9 +286,19 @@ static enum hd_status find_declaring_type(const struct nt_heap *heap, struct sen
 	return HD_OK;
 }
 
+/* Is there a file of a module that was not used?  Then it may be the one that declares a static. */
+static bool has_unused_file(const struct nt_types *types)
+{
+	bool found = false;
+	for (size_t i = 0; !found && i < types->assemblies_count; i++)
+		found = nt_is_unused(&types->assemblies[i]);
+	return found;
+}
+
 static enum hd_status add_trace_statics(struct nt_heap *heap, struct sent_statics *statics)
 {
 	struct nt_roots *roots = &heap->roots;
+	const bool is_unsure = has_unused_file(&heap->types);
 	HD_CLEANUP(text) struct text text = { 0 };
 	enum hd_status status = HD_OK;
 	for (size_t i = 0; status == HD_OK && i < statics->rows_count; i++) {
@@ -299,6 +309,9 @@ static enum hd_status add_trace_statics(struct nt_heap *heap, struct sent_static
 			name = trace_static_name(heap, row, &statics->declarers[i], &text, &size);
 		status = name ? find_declaring_type(heap, statics, i, name, size, &declarer)
 			      : fail_nomem(heap->err);
+		if (status == HD_OK && is_unsure && !statics->declarers[i].metadata &&
+		    !short_names_add(&heap->graph->findings.short_names, name, strlen(name)))
+			status = fail_nomem(heap->err);
 		if (status != HD_OK)
 			break;
 		bool of_thread = row->flags & NT_STATIC_OF_THREAD;

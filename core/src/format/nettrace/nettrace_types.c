@@ -210,8 +210,11 @@ static size_t base_row(struct nt_types *types, size_t row)
 	return base;
 }
 
-/* "System.Collections.Generic.Dictionary<System.Char, System.String>+Entry[]" */
-static void append_full_name(struct nt_types *types, size_t row, struct text *raw,
+/*
+ * "System.Collections.Generic.Dictionary<System.Char, System.String>+Entry[]"; true: it may lack
+ * its outer class, because the file of its module was not used.
+ */
+static bool append_full_name(struct nt_types *types, size_t row, struct text *raw,
 			     struct text *name)
 {
 	const struct nt_type *type = &types->rows[row];
@@ -223,14 +226,14 @@ static void append_full_name(struct nt_types *types, size_t row, struct text *ra
 		} else {
 			text_printf(name, "UNKNOWN 0x%" PRIx64, type->id);
 		}
-		return;
+		return false;
 	}
 	size_t base = base_row(types, row);
 	struct nt_utf16 inner = types->rows[base].name, suffix = type->name;
 	suffix.bytes += 2 * (size_t)inner.units;
 	suffix.units -= inner.units;
 	raw->size = 0;
-	nt_append_outer(types, base, raw);
+	bool is_short = nt_append_outer(types, base, raw);
 	if (raw->size > NAME_GROWTH_MAX)
 		raw->size = 0;
 	if (types->rows[base].element_type == NT_ELEMENT_FNPTR) {
@@ -240,10 +243,11 @@ static void append_full_name(struct nt_types *types, size_t row, struct text *ra
 	}
 	if (raw->failed) {
 		name->failed = true;
-		return;
+		return false;
 	}
 	nt_append_type_name(name, raw->bytes, raw->size);
 	nt_append_utf8(name, &suffix);
+	return is_short;
 }
 
 static enum hd_status name_row(struct nt_types *types, size_t row, struct text *raw,
@@ -251,11 +255,15 @@ static enum hd_status name_row(struct nt_types *types, size_t row, struct text *
 {
 	const struct nt_assembly *assembly = &types->assemblies[types->places[row].assembly];
 	name->size = 0;
-	append_full_name(types, row, raw, name);
+	bool is_short = append_full_name(types, row, raw, name);
 	if (!name->size) /* only a '\' */
 		text_printf(name, "Type(0x%x)", types->rows[row].token);
 	char *copy = name->failed ? NULL : arena_alloc(graph->arena, name->size + 1);
 	TRY_MEMORY(copy, types->err);
+	if (is_short) {
+		TRY_MEMORY(short_names_add(&graph->findings.short_names, name->bytes, name->size),
+			   types->err);
+	}
 	memcpy(copy, name->bytes, name->size);
 	copy[name->size] = '\0';
 	graph->types[row] = (struct graph_type){ .id = types->rows[row].id,

@@ -137,11 +137,15 @@ const char *nt_copy_utf8(struct hd_graph *graph, const struct nt_utf16 *utf16);
  */
 void nt_append_type_name(struct text *text, const char *name, size_t size);
 
+/** Is there a file of the module that was not used? */
+bool nt_is_unused(const struct nt_assembly *assembly);
 /**
  * Append what precedes the simple name of a nested class: "Namespace.Outer`1+"; nothing if the
  * class is not nested, or the file of its module is not available.
+ *
+ * @return Whether the class may be nested, and there is a file that was not used.
  */
-void nt_append_outer(struct nt_types *types, size_t row, struct text *text);
+bool nt_append_outer(struct nt_types *types, size_t row, struct text *text);
 
 /**
  * Metadata of a module's file, if the file is available and certainly the one that was loaded; else
