@@ -25,7 +25,14 @@ static const struct com_id info_12 = {
 	0x27b24ccd, 0x1cb1, 0x47c5, { 0x96, 0xee, 0x98, 0x19, 0x0d, 0xc3, 0x09, 0x59 }
 };
 
-/* Methods of it, by number in the table. */
+/* ICorProfilerInfo14, which .NET 8 has. */
+static const struct com_id info_14 = {
+	0xf460e352, 0xd76d, 0x4fe9, { 0x83, 0x5f, 0xf6, 0xaf, 0x9d, 0x6e, 0x86, 0x2d }
+};
+
+#define INFO_FROZEN 112 /* ICorProfilerInfo14::GetNonGCHeapBounds */
+
+/* Methods of ICorProfilerInfo12, by number in the table. */
 enum info_method {
 	INFO_OBJECT_CLASS = 3,         /* ICorProfilerInfo::GetClassFromObject */
 	INFO_ARRAY_CLASS = 11,         /* IsArrayClass */
@@ -198,6 +205,24 @@ hresult runtime_provider_name(uintptr_t provider, uint16_t *ret, uint32_t capaci
 	uint32_t length = 0;
 	info_method(INFO_PROVIDER, &name);
 	return name(info, provider, capacity, &length, ret);
+}
+
+bool runtime_frozen(struct frozen_range *ret, uint32_t capacity, uint32_t *ret_count)
+{
+	hresult (*bounds)(void *self, uint32_t capacity, uint32_t *count,
+			  struct frozen_range *ranges);
+	com_query_fn query;
+	com_count_fn release;
+	void *newer = NULL;
+	info_method((enum info_method)UNKNOWN_QUERY, &query);
+	if (query(info, &info_14, &newer) != COM_OK || !newer)
+		return false;
+	method_of(newer, INFO_FROZEN, &bounds);
+	*ret_count = 0;
+	bool is_known = bounds(newer, capacity, ret_count, ret) == COM_OK;
+	method_of(newer, UNKNOWN_RELEASE, &release);
+	(void)release(newer);
+	return is_known;
 }
 
 uintptr_t runtime_object_class(uintptr_t object)

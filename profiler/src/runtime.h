@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "com.h"
@@ -83,6 +84,21 @@ hresult runtime_force_gc(void);
 hresult runtime_start_session(const struct event_provider *provider, uint64_t *ret);
 hresult runtime_stop_session(uint64_t session);
 hresult runtime_provider_name(uintptr_t provider, uint16_t *ret, uint32_t capacity);
+
+/** A stretch of frozen objects: COR_PRF_NONGC_HEAP_RANGE. */
+struct frozen_range {
+	uintptr_t start;
+	size_t size, reserved;
+};
+
+/**
+ * All stretches of frozen objects.  Not while the runtime is suspended.
+ *
+ * @param capacity How many @p ret has room for.
+ * @param[out] ret_count How many there are; none beyond @p capacity is in @p ret.
+ * @return false: not known
+ */
+bool runtime_frozen(struct frozen_range *ret, uint32_t capacity, uint32_t *ret_count);
 
 /** The class of an object; 0: not known. */
 uintptr_t runtime_object_class(uintptr_t object);

@@ -19,10 +19,12 @@
 #include "memory_use.h"
 #include "out_path.h"
 #include "own_socket.h"
+#include "runtime.h"
 #include "walk_way.h"
 #include "write_line.h"
 
-#define SNAPSHOT_WORKERS "1" /* the program's processors are the program's */
+#define SNAPSHOT_WORKERS "1"  /* the program's processors are the program's */
+#define FROZEN_RANGES    256u /* of 4 MB each, in all releases */
 
 static int drop_answer(void *arg, const char *text, size_t size)
 {
@@ -149,6 +151,26 @@ static int finish_snapshot(struct hd_snapshot *snapshot, const struct settings *
 	return is_whole ? HD_EXIT_OK : HD_EXIT_FINDINGS;
 }
 
+/*
+ * Tell the snapshot which objects are frozen.  Ranges only grow, and no object that can be collected ever lies in
+ * one, so that it does not matter what the program has done since the walk.
+ */
+static void tell_frozen(struct hd_snapshot *snapshot)
+{
+	static struct frozen_range ranges[FROZEN_RANGES];
+	static struct hd_snapshot_range told[FROZEN_RANGES];
+	uint32_t count = 0;
+	if (!runtime_frozen(ranges, FROZEN_RANGES, &count) || count > FROZEN_RANGES)
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		told[i].start = ranges[i].start;
+		told[i].end = ranges[i].start + ranges[i].size;
+	}
+	/* Without, the file says that these objects have no roots. */
+	enum hd_status ignored = hd_snapshot_frozen(snapshot, told, count, NULL);
+	(void)ignored;
+}
+
 int snapshot_take_by_callbacks(const struct settings *settings, enum way way, const char *path,
 			       struct stopping *stop, struct hd_snapshot_state *ret,
 			       struct hd_error *err)
@@ -170,6 +192,7 @@ int snapshot_take_by_callbacks(const struct settings *settings, enum way way, co
 		err->status = HD_ERR_OS;
 		(void)snprintf(err->message, sizeof(err->message), "%s", why);
 	} else {
+		tell_frozen(snapshot);
 		/* Memory that the program takes now would not be there for the file. */
 		bool is_wanted = settings->is_held && way == WAY_EVENTS && !stopping_is_asked(stop);
 		bool is_held = is_wanted && hold_begin();

@@ -96,10 +96,16 @@ class ProfilerTest(ProfilerCase):
             ret[simple] = (count + row["count"], bytes_before + size)
         return ret
 
+    def frozen(self, name: str) -> int:
+        """How many frozen objects have roots in a file."""
+        rows = run(str(self.folder / "out" / name), "roots", "--json").json["roots"]
+        return sum(row["kind"] == "gc" for row in rows)
+
     def test_three_ways_find_the_same_objects(self) -> None:
         """ObjectReferences tells objects without EventPipe."""
         for flavour in FLAVOURS:
             found: dict[str, dict[str, tuple[int, int]]] = {}
+            rooted: dict[str, int] = {}
             for way in ("socket", "events", "walk"):
                 name = f"{flavour}-{way}.heap"
                 with self.program(
@@ -114,9 +120,14 @@ class ProfilerTest(ProfilerCase):
                     self.speak(process)
                 self.unharmed()
                 found[way] = self.types(name)
+                rooted[way] = self.frozen(name)
             with self.subTest(flavour=flavour):
                 self.assertEqual(found["walk"], found["socket"])
                 self.assertEqual(found["events"], found["socket"])
+                # The runtime sends no roots for them; the profiler asks where they are.
+                self.assertGreater(rooted["events"], 100)
+                self.assertEqual(rooted["walk"], rooted["events"])
+                self.assertEqual(rooted["socket"], 0)
             self.forget_files()
 
     def test_exit_and_exceptions(self) -> None:

@@ -539,7 +539,48 @@ static void try_finish(void)
 	sink.struct_size--;
 	ASSERT_UINT(hd_snapshot_finish(snapshot, "/dev/null", "rpm", &sink, NULL), HD_ERR_ARGUMENT);
 	ASSERT_UINT(hd_snapshot_finish(snapshot, "/dev/null", "rpm", NULL, NULL), HD_ERR_FORMAT);
+	ASSERT_UINT(hd_snapshot_frozen(NULL, NULL, 0, NULL), HD_ERR_ARGUMENT);
+	ASSERT_UINT(hd_snapshot_frozen(snapshot, NULL, 1, NULL), HD_ERR_ARGUMENT);
+	ASSERT_UINT(hd_snapshot_frozen(snapshot, NULL, 0, NULL), HD_OK);
 	hd_snapshot_destroy(snapshot);
+}
+
+static uint32_t count_frozen_roots(const struct hd_graph *graph, uint32_t first, uint32_t end)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < graph->root_count; i++) {
+		const struct graph_root *root = &graph->roots[i];
+		count += root->kind == HD_ROOT_GC && root->node >= first && root->node < end;
+	}
+	return count;
+}
+
+TEST(frozen_objects_get_roots_where_they_are_known)
+{
+	struct hd_graph *expected = graph_of_file(trace.bytes, trace.size);
+	const uint64_t *ids = expected->ids;
+	/* In any order, one in another, one empty, and one that has no object. */
+	const struct hd_snapshot_range ranges[] = { { ids[20], ids[25] },
+						    { ids[10], ids[14] + 1 },
+						    { ids[12], ids[13] },
+						    { ids[30], ids[30] },
+						    { UINT64_MAX - 1, UINT64_MAX } };
+	for (size_t count = 0; count < 6; count++) {
+		struct hd_snapshot *snapshot = snapshot_with(0);
+		ASSERT_UINT(event_list_play(&events, 0, events.count, snapshot), HD_OK);
+		if (count)
+			ASSERT_UINT(hd_snapshot_frozen(snapshot, ranges, count, NULL), HD_OK);
+		ASSERT_UINT(finished(snapshot).is_complete, 1);
+		const struct hd_graph *graph = hd_session_graph(hd_snapshot_session(snapshot));
+		ASSERT_UINT(graph->origins.lacks_frozen, count == 0);
+		uint32_t frozen = count > 1 ? 10 : count ? 5 : 0;
+		ASSERT_UINT(graph->root_count, expected->root_count + frozen);
+		ASSERT_UINT(count_frozen_roots(graph, 0, HD_NONE), frozen);
+		ASSERT_UINT(count_frozen_roots(graph, 20, 25), count ? 5 : 0);
+		ASSERT_UINT(count_frozen_roots(graph, 10, 15), count > 1 ? 5 : 0);
+		hd_snapshot_destroy(snapshot);
+	}
+	graph_destroy(expected);
 }
 
 TEST(nothing_crashes_without_its_arguments)
@@ -547,8 +588,8 @@ TEST(nothing_crashes_without_its_arguments)
 	static const struct attempt functions[] = {
 		{ "hd_snapshot_create", try_create }, { "hd_snapshot_destroy", try_create },
 		{ "hd_snapshot_event", try_event },   { "hd_snapshot_finish", try_finish },
-		{ "hd_snapshot_lost", try_event },    { "hd_snapshot_session", try_event },
-		{ "hd_snapshot_state", try_event },
+		{ "hd_snapshot_frozen", try_finish }, { "hd_snapshot_lost", try_event },
+		{ "hd_snapshot_session", try_event }, { "hd_snapshot_state", try_event },
 	};
 	const size_t count = sizeof(functions) / sizeof(functions[0]);
 	for (size_t i = 0; i < count; i++)

@@ -116,6 +116,24 @@ HD_API HD_NODISCARD enum hd_status hd_snapshot_event(struct hd_snapshot *snapsho
 /** Tell that @p count events of the session were lost before they could be given.  NULL is allowed. */
 HD_API void hd_snapshot_lost(struct hd_snapshot *snapshot, uint64_t count);
 
+/** Addresses from @p start up to @p end, which is none of them. */
+struct hd_snapshot_range {
+	uint64_t start, end;
+};
+
+/**
+ * Tell where all frozen objects lie (ICorProfilerInfo14::GetNonGCHeapBounds), after the walk and before the finish: the
+ * events have no roots for them, though they live as long as the process, and so each gets one.  Without this call
+ * it is not known which objects they are.  @p count may be 0: there are none.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_ARGUMENT NULL for a pointer
+ */
+HD_API HD_NODISCARD enum hd_status hd_snapshot_frozen(struct hd_snapshot *snapshot,
+						      const struct hd_snapshot_range *ranges,
+						      size_t count, struct hd_error *err);
+
 /** Fill @p ret, whose struct_size is set; @return 0, or -1 for NULL or another version. */
 HD_API int hd_snapshot_state(struct hd_snapshot *snapshot, struct hd_snapshot_state *ret);
 

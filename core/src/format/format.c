@@ -199,7 +199,7 @@ enum hd_status format_open_fd(const struct dump_input *input, const struct forma
 	}
 	graph_use_ranges(*ret);
 	if (format == &gcdump_format || format == &nettrace_format) {
-		enum hd_status status = raw_graph_frozen(*ret, err);
+		enum hd_status status = raw_graph_frozen(*ret, NULL, err);
 		if (status != HD_OK) {
 			graph_destroy(*ret);
 			*ret = NULL;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include "util/output_file.h"
 #include "util/page_file.h"
 #include "util/sink.h"
+#include "util/sort.h"
 
 /* Far more than any event of EventPipe has: its buffers are not larger. */
 #define PAYLOAD_MAX ((size_t)1 << 24)
@@ -34,6 +36,7 @@ struct hd_snapshot {
 	/* the caller's thread only: */
 	char name[32]; /* of the process */
 	bool no_files, keeps_trace, is_live;
+	struct raw_frozen frozen;   /* the caller's hd_snapshot_frozen() */
 	struct output_file spill;   /* what is not in memory; fd -1: all is */
 	struct hd_session *session; /* has the graph when it is made */
 };
@@ -121,11 +124,19 @@ enum hd_status hd_snapshot_create(const struct hd_snapshot_options *options,
 	return HD_OK;
 }
 
+static void frozen_deinit(struct raw_frozen *frozen)
+{
+	mem_free(frozen->starts);
+	mem_free(frozen->ends);
+	*frozen = (struct raw_frozen){ 0 };
+}
+
 void hd_snapshot_destroy(struct hd_snapshot *snapshot)
 {
 	if (!snapshot)
 		return;
 	nt_gather_deinit(&snapshot->gathering);
+	frozen_deinit(&snapshot->frozen);
 	hd_session_destroy(snapshot->session);
 	if (snapshot->spill.fd >= 0)
 		page_file_end();
@@ -192,6 +203,49 @@ void hd_snapshot_lost(struct hd_snapshot *snapshot, uint64_t count)
 	if (!snapshot->is_sealed)
 		snapshot->gathering.lost += count;
 	(void)pthread_mutex_unlock(&snapshot->lock);
+}
+
+ORDER_BY2(compare_snapshot_ranges, struct hd_snapshot_range, start, end)
+
+/* Keep sorted ranges, without what of them is in one before. */
+static void keep_ranges(struct raw_frozen *frozen, const struct hd_snapshot_range *ranges,
+			size_t count)
+{
+	uint64_t last = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t start = ranges[i].start > last ? ranges[i].start : last;
+		if (start >= ranges[i].end)
+			continue;
+		frozen->starts[frozen->count] = start;
+		frozen->ends[frozen->count++] = last = ranges[i].end;
+	}
+	frozen->is_known = true;
+}
+
+enum hd_status hd_snapshot_frozen(struct hd_snapshot *snapshot,
+				  const struct hd_snapshot_range *ranges, size_t count,
+				  struct hd_error *err)
+{
+	if (!snapshot || (!ranges && count))
+		return fail(err, HD_ERR_ARGUMENT, 0,
+			    "there is no snapshot, or there are no ranges");
+	frozen_deinit(&snapshot->frozen);
+	struct raw_frozen *frozen = &snapshot->frozen;
+	struct hd_snapshot_range *sorted = mem_alloc(count + 1, sizeof(*sorted));
+	frozen->starts = mem_alloc(count + 1, sizeof(*frozen->starts));
+	frozen->ends = mem_alloc(count + 1, sizeof(*frozen->ends));
+	if (!sorted || !frozen->starts || !frozen->ends) {
+		mem_free(sorted);
+		frozen_deinit(frozen);
+		return fail_nomem(err);
+	}
+	if (count) {
+		memcpy(sorted, ranges, count * sizeof(*sorted));
+		qsort(sorted, count, sizeof(*sorted), compare_snapshot_ranges);
+	}
+	keep_ranges(frozen, sorted, count);
+	mem_free(sorted);
+	return HD_OK;
 }
 
 /*
@@ -269,7 +323,7 @@ static enum hd_status make_graph(struct hd_snapshot *snapshot, struct job *job,
 	nt_trace_deinit(&trace);
 	if (status == HD_OK) {
 		graph_use_ranges(graph);
-		status = raw_graph_frozen(graph, err);
+		status = raw_graph_frozen(graph, &snapshot->frozen, err);
 	}
 	if (status != HD_OK) {
 		graph_destroy(graph);

@@ -4,6 +4,7 @@
 
 #include "format/raw/raw_graph.h"
 #include "util/alloc.h"
+#include "util/sort.h"
 
 /* As graph_places.generation() has it. */
 #define FROZEN 5u
@@ -27,8 +28,16 @@ static bool knows_generations(const struct hd_graph *graph)
 	return graph->places.generation && !graph->info.is_partial;
 }
 
-static bool is_frozen(const struct hd_graph *graph, uint32_t node)
+static bool is_in_ranges(const struct raw_frozen *frozen, uint64_t id)
 {
+	size_t after = id < UINT64_MAX ? lower_bound_u64(frozen->starts, frozen->count, id + 1) : 0;
+	return after && id < frozen->ends[after - 1];
+}
+
+static bool is_frozen(const struct hd_graph *graph, const struct raw_frozen *frozen, uint32_t node)
+{
+	if (frozen && frozen->is_known)
+		return is_in_ranges(frozen, graph_id(graph, node));
 	return graph->places.generation(graph->places.arg, node) == FROZEN;
 }
 
@@ -55,14 +64,15 @@ static enum hd_status grow_roots(struct hd_graph *graph, uint32_t count, struct 
 	return HD_OK;
 }
 
-enum hd_status raw_graph_frozen(struct hd_graph *graph, struct hd_error *err)
+enum hd_status raw_graph_frozen(struct hd_graph *graph, const struct raw_frozen *frozen,
+				struct hd_error *err)
 {
 	uint32_t count = 0;
 	if (has_frozen_roots(graph))
 		return HD_OK;
-	graph->origins.lacks_frozen = !knows_generations(graph);
+	graph->origins.lacks_frozen = !(frozen && frozen->is_known) && !knows_generations(graph);
 	for (uint32_t i = 0; !graph->origins.lacks_frozen && i < graph->object_count; i++)
-		count += is_frozen(graph, i);
+		count += is_frozen(graph, frozen, i);
 	if (!count)
 		return HD_OK;
 	uint32_t next = graph->root_count;
@@ -70,7 +80,7 @@ enum hd_status raw_graph_frozen(struct hd_graph *graph, struct hd_error *err)
 		return fail(err, HD_ERR_UNSUPPORTED, 0, "over 4 billion roots");
 	TRY(grow_roots(graph, count, err));
 	for (uint32_t i = 0; i < graph->object_count; i++) {
-		if (!is_frozen(graph, i))
+		if (!is_frozen(graph, frozen, i))
 			continue;
 		graph->roots[next] =
 			(struct graph_root){ .node = i, .container = HD_NONE, .kind = HD_ROOT_GC };

@@ -121,12 +121,22 @@ HD_NODISCARD enum hd_status raw_graph_add_types(struct hd_graph *graph,
 HD_NODISCARD enum hd_status raw_graph_roots(struct hd_graph *graph, const struct raw_root *roots,
 					    size_t count, struct hd_error *err);
 
+/** Where frozen objects lie, as the runtime says it. */
+struct raw_frozen {
+	uint64_t *starts, *ends; /**< mem; ascending, not overlapping */
+	size_t count;
+	bool is_known;
+};
+
 /**
  * For a graph whose roots a runtime has sent, which sends none for the objects of its frozen segments: give
- * each of them a root (HD_ROOT_GC) where the generations are known, else set origins.lacks_frozen.  Does
- * nothing if the graph has such roots.  graph_use_ranges() and raw_graph_roots() come before.
+ * each of them a root (HD_ROOT_GC) where they, or the generations, are known, else set origins.lacks_frozen.
+ * Does nothing if the graph has such roots.  graph_use_ranges() and raw_graph_roots() come before.
+ *
+ * @param frozen NULL: the runtime has not said it.
  */
-HD_NODISCARD enum hd_status raw_graph_frozen(struct hd_graph *graph, struct hd_error *err);
+HD_NODISCARD enum hd_status raw_graph_frozen(struct hd_graph *graph,
+					     const struct raw_frozen *frozen, struct hd_error *err);
 
 /** Mark each root that says the same as an earlier one. */
 HD_NODISCARD enum hd_status raw_graph_mark_repeated(struct hd_graph *graph, struct hd_error *err);
