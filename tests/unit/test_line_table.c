@@ -33,10 +33,10 @@ TEST(rows_become_a_program)
 	make(&table, rows, 3, 0x1200);
 	static const uint8_t expected[] = {
 		0, 9,    2, 0,    0x10, 0,    0, 0, 0, 0, 0, /* address 0x1000 */
-		4, 1,    3, 9,    1,                         /* file 1, line 1 + 9, a row */
-		2, 4,    4, 2,    3,    0x7f, 1,             /* + 4, file 2, line - 1, a row */
-		2, 4,    3, 0x77, 6,    1,                   /* + 4, line 0, no statement, a row */
-		2, 0xf8, 3, 0,    1,    1,                   /* + 0x1f8, the end */
+		4, 1,    3, 9,    10,   1,       /* file 1, line 1 + 9, end of prologue, a row */
+		2, 4,    4, 2,    3,    0x7f, 1, /* + 4, file 2, line - 1, a row */
+		2, 4,    3, 0x77, 6,    1,       /* + 4, line 0, no statement, a row */
+		2, 0xf8, 3, 0,    1,    1,       /* + 0x1f8, the end */
 	};
 	ASSERT_UINT_FATAL(table.program.size, sizeof(expected));
 	CU_ASSERT(memcmp(table.program.bytes, expected, sizeof(expected)) == 0);

@@ -12,6 +12,7 @@ enum {
 	LNS_ADVANCE_LINE,
 	LNS_SET_FILE,
 	LNS_NEGATE_STMT = 6,
+	LNS_SET_PROLOGUE_END = 10,
 	LNE_END_SEQUENCE = 1,
 	LNE_SET_ADDRESS = 2,
 };
@@ -65,6 +66,7 @@ void line_table_begin(struct line_table *table, uint64_t address)
 	table->address = address;
 	table->last = (struct line_place){ .line = 1, .is_statement = true };
 	table->has_rows = false;
+	table->has_statement = false;
 }
 
 static void advance(struct line_table *table, uint64_t address)
@@ -96,7 +98,10 @@ void line_table_row(struct line_table *table, uint64_t address, const struct lin
 	}
 	if (next.is_statement != last.is_statement)
 		text_fixed(&table->program, LNS_NEGATE_STMT, 1);
+	if (next.is_statement && !table->has_statement)
+		text_fixed(&table->program, LNS_SET_PROLOGUE_END, 1);
 	text_fixed(&table->program, LNS_COPY, 1);
+	table->has_statement |= next.is_statement;
 	table->last = next;
 	table->has_rows = true;
 	table->rows++;

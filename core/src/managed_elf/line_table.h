@@ -27,6 +27,7 @@ struct line_table {
 	uint64_t address;       /**< of the last row */
 	struct line_place last; /**< as the program has it; file 0 stands for 1 */
 	bool has_rows;          /**< the sequence has a row */
+	bool has_statement;     /**< one of them is a statement: the prologue ends at the first */
 	uint64_t rows;          /**< all that were written */
 };
 void line_table_deinit(struct line_table *table);
