@@ -149,6 +149,7 @@ TEST(the_file_has_code_names_and_frames)
 	ASSERT_UINT(counts.left_out, 0);
 	Elf *elf = elf_of_bytes((uint8_t *)file.bytes, file.size);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(elf);
+	ASSERT_UINT(elf64_getehdr(elf)->e_type, ET_DYN);
 	GElf_Shdr header;
 	CU_ASSERT_PTR_NOT_NULL_FATAL(find_section(elf, ".text", &header));
 	ASSERT_UINT(header.sh_addr, code);

@@ -111,7 +111,7 @@ enum hd_status elf_sections_write(struct elf_sections *sections, uint16_t machin
 	Elf64_Ehdr header = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			     EV_CURRENT },
-		.e_type = ET_EXEC,
+		.e_type = ET_DYN,
 		.e_machine = machine,
 		.e_version = EV_CURRENT,
 		.e_shoff = place_sections(sections),
