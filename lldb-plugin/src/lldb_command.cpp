@@ -128,12 +128,15 @@ std::vector<const char *> pointers(const std::vector<std::string> &words)
 	return result;
 }
 
-bool evaluate_marked(lldb::SBDebugger &debugger, std::vector<std::string> &words,
+bool evaluate_marked(Session &session, lldb::SBDebugger &debugger, std::vector<std::string> &words,
 		     std::string &message)
 {
 	std::vector<const char *> argv = pointers(words);
 	std::vector<uint8_t> marks(words.size());
 	hd_command_expressions(static_cast<int>(argv.size()), argv.data(), marks.data());
+	// An expression may name what only managed code has.
+	if (std::count(marks.begin(), marks.end(), 0) < static_cast<ptrdiff_t>(marks.size()))
+		session.look_at_code();
 	for (size_t i = 0; i < words.size(); i++) {
 		std::string why;
 		if (!marks[i] || evaluate(debugger.GetSelectedTarget(), words[i], why))
@@ -183,7 +186,7 @@ bool Command::DoExecute(lldb::SBDebugger debugger, char **words,
 	for (; words && *words; words++)
 		line.emplace_back(*words);
 	std::string message;
-	if (!evaluate_marked(debugger, line, message)) {
+	if (!evaluate_marked(*session_, debugger, line, message)) {
 		result.SetError(message.c_str());
 		return false;
 	}

@@ -16,12 +16,12 @@ std::shared_ptr<Session> Session::create(lldb::user_id_t id, hd_error &err)
 	hd_session *handle = nullptr;
 	if (hd_session_create(&handle, &err) != HD_OK)
 		return nullptr;
-	auto session = std::make_shared<Session>(handle);
+	auto session = std::make_shared<Session>(id, handle);
 	known = session;
 	return session;
 }
 
-Session::Session(hd_session *handle) : handle_(handle)
+Session::Session(lldb::user_id_t id, hd_session *handle) : id_(id), handle_(handle)
 {
 }
 
@@ -43,4 +43,14 @@ Follower &Session::follower()
 std::unique_lock<std::mutex> Session::lock()
 {
 	return std::unique_lock<std::mutex>(mutex_);
+}
+
+void Session::look_at_code()
+{
+	const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+	if (!lock.owns_lock())
+		return;
+	lldb::SBDebugger debugger = lldb::SBDebugger::FindDebuggerWithID(static_cast<int>(id_));
+	if (debugger.IsValid())
+		code_.look(debugger, handle_);
 }

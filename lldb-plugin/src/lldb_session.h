@@ -9,6 +9,7 @@
 #include <heapdump/command.h>
 
 #include "lldb_target.h"
+#include "managed_code.h"
 
 /// The core's session of one debugger; the debugger's commands keep it alive.
 class Session
@@ -20,7 +21,7 @@ class Session
 	/// (its status is HD_OK in the first case).
 	static std::shared_ptr<Session> create(lldb::user_id_t id, hd_error &err);
 
-	explicit Session(hd_session *handle);
+	Session(lldb::user_id_t id, hd_session *handle);
 	~Session();
 	Session(const Session &) = delete;
 	Session &operator=(const Session &) = delete;
@@ -30,9 +31,15 @@ class Session
 	Follower &follower();
 	std::unique_lock<std::mutex> lock();
 
+	/// Let LLDB know the managed code of its selected target.  The lock must not be held; while another thread holds it,
+	/// nothing is done.
+	void look_at_code();
+
       private:
+	lldb::user_id_t id_; ///< of the debugger
 	hd_session *handle_;
 	Follower follower_;
+	ManagedCode code_;
 	std::mutex mutex_;
 };
 

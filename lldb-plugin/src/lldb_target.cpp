@@ -163,12 +163,6 @@ Presence presence(lldb::SBProcess &process)
 	}
 }
 
-/// A core does not change: LLDB refuses to write to one.
-bool is_core(lldb::SBProcess &process)
-{
-	return is_plugin(process, "elf-core");
-}
-
 /// A text that differs between two states of a target, and between two targets, but for what
 /// WriteWitness knows.
 std::string key_of(lldb::SBTarget &target, lldb::SBProcess &process, hd_session *session)
@@ -195,6 +189,11 @@ std::string key_of(lldb::SBTarget &target, lldb::SBProcess &process, hd_session 
 }
 
 } // namespace
+
+bool is_core(lldb::SBProcess &process)
+{
+	return is_plugin(process, "elf-core");
+}
 
 size_t Follower::read(void *arg, uint64_t address, void *buf, size_t size)
 {

@@ -10,6 +10,9 @@
 
 #include "write_witness.h"
 
+/// A core does not change: LLDB refuses to write to one.
+bool is_core(lldb::SBProcess &process);
+
 /// LLDB's own core or process: what a session is about unless the user opened a file.
 class Follower
 {

@@ -58,6 +58,56 @@ void register_commands(lldb::SBCommandInterpreter interpreter, lldb::SBCommand m
 	}
 }
 
+// Commands whose answers depend on code.  The others that LLDB has for them, as bt, up and b, run one of these.
+constexpr const char *commands_about_code[] = {
+	"breakpoint list",
+	"breakpoint set",
+	"disassemble",
+	"expression",
+	"frame info",
+	"frame select",
+	"frame variable",
+	"memory read",
+	"process continue",
+	"process status",
+	"register read",
+	"source info",
+	"source list",
+	"target modules list",
+	"target modules lookup",
+	"target modules dump line-table",
+	"target modules dump symtab",
+	"thread backtrace",
+	"thread continue",
+	"thread info",
+	"thread list",
+	"thread select",
+	"thread step-in",
+	"thread step-inst",
+	"thread step-inst-over",
+	"thread step-out",
+	"thread step-over",
+	"thread until",
+};
+
+/// LLDB is about to run one of them.
+bool before_command(void *baton, const char **)
+{
+	if (std::shared_ptr<Session> session = static_cast<std::weak_ptr<Session> *>(baton)->lock())
+		session->look_at_code();
+	return false; // LLDB runs it
+}
+
+/// LLDB tells no plug-in that it opens a core, so the code is looked for in front of each command that needs it.
+void watch_commands(lldb::SBCommandInterpreter &interpreter,
+		    const std::shared_ptr<Session> &session)
+{
+	// As long as LLDB's own commands, which nobody can delete.
+	auto *baton = new std::weak_ptr<Session>(session);
+	for (const char *name : commands_about_code)
+		interpreter.SetCommandOverrideCallback(name, before_command, baton);
+}
+
 } // namespace
 
 bool lldb::PluginInitialize(SBDebugger debugger)
@@ -84,5 +134,7 @@ bool lldb::PluginInitialize(SBDebugger debugger)
 	}
 	register_commands(interpreter, multiword, session, names.free);
 	report_taken(debugger, names.taken);
+	watch_commands(interpreter, session);
+	session->look_at_code();
 	return true;
 }

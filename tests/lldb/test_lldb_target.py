@@ -34,6 +34,7 @@ if LLDB == "lldb-14":
 NO_CLR = "no CoreCLR here"
 NOTHING = "nothing is open"
 PROMPT = "(lldb) "
+MANAGED_FRAME = r"frame #\d+: 0x\w+ managed`Hang\.Program\.Main(\(.*\))? at Program\.cs:\d+"
 HELD_READS = str(support.BUILD / "tests" / "libheld_reads.so")
 # Seconds of work after which a progress line is due, and more than that.
 PROGRESS_DUE = 0.3
@@ -132,6 +133,13 @@ class PlainTest(unittest.TestCase):
         self.assertIn(path, answers[1])
         self.assertIn(NO_CLR, answers[1])
         self.assertIn(NO_CLR, answers[2])
+
+    def test_core_without_managed_code_gets_none(self) -> None:
+        path = self.make_core("native.core")
+        answers = run_lldb(f"target create --core {path}", "bt", "image list")
+        self.assertIn("marker", answers[1])
+        self.assertNotIn("heapdump: ", answers[1])
+        self.assertNotIn("managed", answers[2])
 
     def test_two_targets(self) -> None:
         first, second = self.make_core("first.core"), self.make_core("second.core")
@@ -265,6 +273,52 @@ class DotnetCoreTest(unittest.TestCase):
         self.assertEqual(answers[3].strip(), one)
         self.assertIn("is not managed: clrthreads lists those that are", answers[5])
         self.assertIn(whole, answers[7])
+
+    def test_the_stack_of_lldb_has_managed_frames(self) -> None:
+        path = targets.core("hang10-mixed-heap")
+        other = targets.core("hang9-mixed-heap")
+        if path is None or other is None:
+            return
+        opening = f"target create --core {path}"
+        answers = run_lldb(
+            opening,
+            "thread backtrace 1",
+            "b Hang.Program.Main",
+            "bt",
+            "target list",
+            f"target create --core {other}",
+            "up",
+            "bt",
+            "target select 0",
+            "bt",
+            "target delete 0",
+            "bt",
+        )
+        told = re.findall(r"(?m)^heapdump: \.NET (\d+)\.0\.\d+: bt, .*$", "\n".join(answers))
+        self.assertEqual(told, ["10", "9"])
+        self.assertIn("heapdump: .NET 10.", answers[1])
+        self.assertIn("heapdump: .NET 9.", answers[6])
+        for i in (1, 3, 7, 9, 11):
+            self.assertRegex(answers[i], MANAGED_FRAME)
+            self.assertIn("System.Threading.Thread.Sleep", answers[i])
+        self.assertIn("managed`Hang.Program.Main + ", answers[2])
+        self.assertRegex(answers[2], r"at Program\.cs:13, address = 0x")
+        # The program of the target is still its own.
+        self.assertNotIn("managed", answers[4])
+        # The core is opened before the plug-in is loaded; and a setting says no.
+        answers = run_lldb(
+            "bt",
+            "heapdump set code off",
+            "bt",
+            "image lookup -n Hang.Program.Main",
+            options=("-c", path),
+        )
+        self.assertNotIn("heapdump: ", answers[0])
+        self.assertRegex(answers[0], MANAGED_FRAME)
+        self.assertNotIn("managed", answers[2] + answers[3])
+        answers = run_lldb("heapdump set code off", opening, "bt")
+        self.assertNotIn("managed", answers[2])
+        self.assertNotIn("heapdump: ", answers[2])
 
     def test_objects_of_a_kernel_core(self) -> None:
         path = targets.core("wks10-kernel")
