@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compare the frames of GDB with the plug-in, and of LLDB with an exported .elf, with those of clrstack.
+"""Compare the frames of GDB and LLDB with the plug-ins with those of clrstack.
 
     check_managed_elf.py [--program HEAPDUMP] [CORE...]
 
 Without CORE: some of each kind in corefiles/build, or of $COREFILES.  Each managed frame of clrstack must be a frame of
-GDB, at the same place of the stack, with the same instruction pointer, method and line; a thread of LLDB has all of them; and GDB's stack of
-each thread must end where threads begin.  Two differences have rules: a frame of precompiled code that has called a
-native function (an "inlined call") has for clrstack, as for SOS, the address that it has stored; GDB's is the true one.
-And the frame that a signal interrupted in its prologue has another stack pointer in GDB: the runtime's handler does not
-look like one, so GDB takes the address for one after a call; its callers are right.
+GDB and of LLDB, at the same place of the stack, with the same instruction pointer, method and line; and each of their stacks
+must end where threads begin.  Two differences have rules: a frame of precompiled code that has called a
+native function (an "inlined call") has for clrstack, as for SOS, the address that it has stored; the debuggers' is the true one.
+And the frame that a signal interrupted in its prologue has another stack pointer in debuggers: the runtime's handler does not
+look like one, so they take the address for one after a call; its callers are right.
 Exit status 1 when anything differs, 77 without cores, or without GDB or LLDB.
 """
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -25,7 +26,9 @@ from typing import Any, Iterator
 
 from session import SOURCE, Json, ask, check_cores
 
-PLUGIN = SOURCE / "gdb-plugin" / "heapdump.py"
+GDB_PLUGIN = SOURCE / "gdb-plugin" / "heapdump.py"
+BUILD = pathlib.Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build"))
+LLDB_PLUGIN = BUILD / "libheapdump_lldb.so"
 
 # The cores that are compared, of each release.
 KINDS = (
@@ -60,7 +63,12 @@ for thread in gdb.selected_inferior().threads():
         frames.append((0, 0, "error: " + str(error), None))
     print("FRAMES " + json.dumps({"tid": thread.ptid[1], "frames": frames}))
 """
-LLDB_FRAME = re.compile(r"frame #\d+: 0x([0-9a-f]+)(?: (.*))?")
+# In LLDB: a line for each thread and frame.
+LLDB_THREAD = r"\nTHREAD ${thread.id%tid}\n"
+LLDB_FRAME = (
+    r"FRAME ${frame.sp} ${frame.pc} {${line.file.fullpath}:${line.number}}|{${function.name}}\n"
+)
+LLDB_LINE = re.compile(r"FRAME (\w+) (\w+) (?:(.*):(\d+))?\|(.*)")
 
 
 def program_of(modules: Json) -> str:
@@ -96,7 +104,7 @@ def gdb_stacks(program: str, core: pathlib.Path, folder: pathlib.Path) -> dict[i
         "-iex",
         "set backtrace limit unlimited",
         "-iex",
-        f"source {PLUGIN}",
+        f"source {GDB_PLUGIN}",
     ]
     for command in (*commands, f"source {script}"):
         argv += ["-ex", command]
@@ -104,24 +112,28 @@ def gdb_stacks(program: str, core: pathlib.Path, folder: pathlib.Path) -> dict[i
     return {row["tid"]: row["frames"] for row in rows}
 
 
-def lldb_stacks(program: str, core: pathlib.Path, elf: pathlib.Path) -> list[dict[int, str]]:
-    """The names of frames by their addresses, of each thread."""
+def lldb_stacks(program: str, core: pathlib.Path) -> dict[int, list[Any]]:
+    """The frames of each thread, by its id, as those of GDB."""
     commands = [
         "settings set target.process.thread.max-backtrace-depth 400000",
+        f'settings set thread-stop-format "{LLDB_THREAD}"',
+        f'settings set frame-format "{LLDB_FRAME}"',
+        f"plugin load {LLDB_PLUGIN}",
         f"target create -c {core} {program}",
-        f"target modules add {elf}",
-        f"target modules load --file {elf} --slide 0",
         "thread backtrace all",
     ]
     argv = ["lldb-14", "-x", "-b"]
     for command in commands:
         argv += ["-o", command]
-    stacks: list[dict[int, str]] = []
+    stacks: dict[int, list[Any]] = {}
+    frames: list[Any] = []
     for line in run(argv).splitlines():
-        if re.match(r"[* ] thread #", line):
-            stacks.append({})
-        elif (found := LLDB_FRAME.search(line)) and stacks:
-            stacks[-1][int(found.group(1), 16)] = found.group(2) or ""
+        if found := re.search(r"THREAD (\d+)$", line):
+            frames = stacks.setdefault(int(found.group(1)), [])
+        elif found := LLDB_LINE.search(line):
+            sp, pc, file, number, name = found.groups()
+            place = [file, int(number)] if number and int(number) else None
+            frames.append([int(sp, 16), int(pc, 16), name, place])
     return stacks
 
 
@@ -130,25 +142,20 @@ def plain(name: str | None) -> str:
     return re.sub(r" \[\w+\]$", "", re.sub(r"\([^()]*\)(?= \[\w+\]$|$)", "", name or ""))
 
 
-def in_lldb(pairs: list[tuple[Json, Any]], lldb: list[dict[int, str]]) -> bool:
-    """Has a thread of LLDB all these frames?  It does not say which thread of the system it is."""
-    return any(
-        all(plain(frame["method"]) in stack.get(row[1], "") for frame, row in pairs)
-        for stack in lldb
+def ends_at_a_begin(frames: list[Any]) -> bool:
+    """Is the outermost frame one where threads begin?  That of a program without symbols has no name of its own."""
+    names = [row[2] or "" for row in frames[-2:]]
+    has_none = bool(names) and (not names[-1] or names[-1].startswith("___lldb_unnamed_symbol"))
+    return bool(names) and (
+        names[-1] in BEGINS or (has_none and names[0].startswith("__libc_start_main"))
     )
 
 
-def ends_at_a_begin(gdb: list[Any]) -> bool:
-    """Is the outermost frame one where threads begin?  That of a program without symbols has no name."""
-    names = [row[2] or "" for row in gdb[-2:]]
-    return names[-1] in BEGINS or (not names[-1] and names[0].startswith("__libc_start_main"))
-
-
 def differences(
-    thread: Json, gdb: list[Any], lldb: list[dict[int, str]], counts: dict[str, int]
+    thread: Json, debugger: str, frames: list[Any], counts: dict[str, int]
 ) -> Iterator[str]:
-    """Frames of a thread that GDB or LLDB do not have."""
-    by_stack = {row[0]: row for row in gdb}
+    """Frames of a thread that a debugger does not have."""
+    by_stack = {row[0]: row for row in frames}
     managed = [f for f in thread["frames"] if f["kind"] == "managed" and not f["unwound"]]
     inlined = {f["ip"] for f in thread["frames"] if f["method"] == "InlinedCallFrame"}
     found = [by_stack.get(int(frame["sp"], 16)) for frame in managed]
@@ -158,22 +165,20 @@ def differences(
         if not row and frame["active"] and frame is not managed[-1]:
             counts["interrupted"] += 1
         elif not row:
-            yield f"{where}: GDB has no frame at {frame['sp']}"
+            yield f"{where}: {debugger} has no frame at {frame['sp']}"
         elif plain(row[2]) != plain(frame["method"]):
-            yield f"{where}: GDB calls it {row[2]}"
+            yield f"{where}: {debugger} calls it {row[2]}"
         elif row[1] != int(frame["ip"], 16):
             counts["inlined calls"] += 1
             if frame["ip"] not in inlined:
-                yield f"{where}: GDB is at {row[1]:x}"
+                yield f"{where}: {debugger} is at {row[1]:x}"
         elif (line := frame.get("line")) or row[3]:
             counts["lines"] += 1
             if row[3] != [frame.get("file"), line]:
-                yield f"{where}: line {line}, for GDB {row[3]}"
-    if managed and not ends_at_a_begin(gdb):
-        yield f"thread {thread['os_id']}: GDB's stack ends at {gdb[-1] if gdb else 'nothing'}"
-    pairs = [(frame, row) for frame, row in zip(managed, found) if row]
-    if not in_lldb(pairs, lldb):
-        yield f"thread {thread['os_id']}: no thread of LLDB has its {len(managed)} managed frames"
+                yield f"{where}: line {line}, for {debugger} {row[3]}"
+    if managed and not ends_at_a_begin(frames):
+        last = frames[-1] if frames else "nothing"
+        yield f"thread {thread['os_id']}: {debugger}'s stack ends at {last}"
 
 
 def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
@@ -184,10 +189,11 @@ def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
         answers = ask(program, core, [f"export {elf}", "clrstack -all -full", "modules"])
         wrong = [f"{answers[0]['left_out']} functions are left out"] * bool(answers[0]["left_out"])
         file = program_of(answers[2])
-        gdb, lldb = gdb_stacks(file, core, elf.parent), lldb_stacks(file, core, elf)
+        gdb, lldb = gdb_stacks(file, core, elf.parent), lldb_stacks(file, core)
         for thread in answers[1]["threads"]:
-            tid = thread["os_id"]
-            wrong += differences(thread, gdb.get(tid, []), lldb, counts)
+            for debugger, stacks in (("GDB", gdb), ("LLDB", lldb)):
+                frames = stacks.get(thread["os_id"], [])
+                wrong += differences(thread, debugger, frames, counts)
     rules = f"{counts['inlined calls']} inlined calls, {counts['interrupted']} interrupted"
     return f"{counts['frames']} frames, {counts['lines']} lines, {rules}", wrong
 
