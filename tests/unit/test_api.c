@@ -216,6 +216,61 @@ static void try_session_debugger(void)
 	hd_session_destroy(other);
 }
 
+static size_t read_zeros(void *arg, uint64_t address, void *buf, size_t size)
+{
+	(void)arg;
+	(void)address;
+	memset(buf, 0, size);
+	return size;
+}
+
+static void try_code(void)
+{
+	struct hd_code *code = NULL;
+	struct hd_code_change change = { .struct_size = sizeof(change), .file = 77 };
+	const struct hd_sink whole_of_sink = whole_sink();
+	struct hd_sink sink = whole_of_sink;
+	REFUSED(hd_code_create(NULL, &err));
+	ASSERT_UINT_FATAL(hd_code_create(&code, NULL), HD_OK);
+	CU_ASSERT(!hd_code_is_current(NULL, read_zeros, NULL));
+	CU_ASSERT(!hd_code_is_current(code, NULL, NULL));
+	CU_ASSERT(!hd_code_is_current(code, read_zeros, NULL)); /* it was never read */
+	ASSERT_UINT(hd_code_method(NULL, 1), 0);
+	ASSERT_UINT(hd_code_method(code, 1), 0);
+	REFUSED(hd_code_update(NULL, session, &sink, &change, &err));
+	REFUSED(hd_code_update(code, NULL, &sink, &change, &err));
+	REFUSED(hd_code_update(code, session, NULL, &change, &err));
+	REFUSED(hd_code_update(code, session, &sink, NULL, &err));
+	change.struct_size--;
+	REFUSED(hd_code_update(code, session, &sink, &change, &err));
+	change.struct_size++;
+	sink.write = NULL;
+	REFUSED(hd_code_update(code, session, &sink, &change, &err));
+	sink = whole_of_sink;
+	/* A dump file has no code. */
+	ASSERT_UINT(hd_code_update(code, session, &sink, &change, NULL), HD_ERR_UNSUPPORTED);
+	ASSERT_UINT(change.file, 77);
+	hd_code_destroy(code);
+	hd_code_destroy(NULL);
+}
+
+static void try_code_places(void)
+{
+	static struct hd_code_place place = { .struct_size = sizeof(place) };
+	uint32_t line = 77;
+	REFUSED(hd_code_at(NULL, 1, &place, &err));
+	REFUSED(hd_code_at(session, 1, NULL, &err));
+	place.struct_size--;
+	REFUSED(hd_code_at(session, 1, &place, &err));
+	place.struct_size++;
+	ASSERT_UINT(hd_code_at(session, 1, &place, NULL), HD_ERR_UNSUPPORTED);
+	REFUSED(hd_code_line(NULL, "a.cs", 1, &line, &err));
+	REFUSED(hd_code_line(session, NULL, 1, &line, &err));
+	REFUSED(hd_code_line(session, "a.cs", 1, NULL, &err));
+	ASSERT_UINT(hd_code_line(session, "a.cs", 1, &line, NULL), HD_ERR_UNSUPPORTED);
+	ASSERT_UINT(line, 77);
+}
+
 static void try_graph_counts(void)
 {
 	ASSERT_UINT(hd_graph_object_count(NULL), 0);
@@ -520,6 +575,13 @@ static void try_broker(void)
 static const struct attempt functions[] = {
 	{ "hd_broker_direct", try_broker },
 	{ "hd_broker_set", try_broker },
+	{ "hd_code_at", try_code_places },
+	{ "hd_code_create", try_code },
+	{ "hd_code_destroy", try_code },
+	{ "hd_code_is_current", try_code },
+	{ "hd_code_line", try_code_places },
+	{ "hd_code_method", try_code },
+	{ "hd_code_update", try_code },
 	{ "hd_command_at", try_command_at },
 	{ "hd_command_complete", try_command_complete },
 	{ "hd_command_expressions", try_command_expressions },
@@ -576,9 +638,9 @@ TEST(nothing_crashes_without_its_arguments)
 
 TEST(every_exported_function_is_tried)
 {
-	static const char *const headers[] = { "broker.h", "command.h",  "debugger.h",
-					       "error.h",  "graph.h",    "session.h",
-					       "answer.h", "snapshot.h", NULL };
+	static const char *const headers[] = { "broker.h",   "command.h", "code.h",    "debugger.h",
+					       "error.h",    "graph.h",   "session.h", "answer.h",
+					       "snapshot.h", NULL };
 	size_t declared = 0, last = sizeof(headers) / sizeof(headers[0]) - 3;
 	for (size_t i = 0; i < last; i++)
 		declared += exported_check_header(headers[i], functions, FUNCTIONS);

@@ -4,6 +4,7 @@
 
 #include <heapdump/answer.h>
 #include <heapdump/broker.h>
+#include <heapdump/code.h>
 #include <heapdump/command.h>
 #include <heapdump/debugger.h>
 #include <heapdump/error.h>

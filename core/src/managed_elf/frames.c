@@ -72,10 +72,10 @@ enum hd_status making_frames(struct making *making)
 	section->header.sh_addr = FRAMES_ADDRESS;
 	section->header.sh_addralign = WORD;
 	write_common(&section->data, arch);
-	for (size_t i = 0; i < making->functions.rows_count; i++) {
+	for (size_t i = 0; i < making->functions->rows_count; i++) {
 		bool is_written =
 			section->data.size < FRAMES_SIZE_MAX &&
-			write_function(making, &section->data, &making->functions.rows[i]);
+			write_function(making, &section->data, &making->functions->rows[i]);
 		TRY_MEMORY(!section->data.failed, making->err);
 		making->counts.frames += is_written;
 		making->counts.left_out += !is_written;

@@ -6,6 +6,7 @@
 #include "runtime/coreclr/code/debug_info.h"
 #include "runtime/coreclr/code/method.h"
 #include "runtime/coreclr/code/source.h"
+#include "util/alloc.h"
 #include "util/sort.h"
 
 /* Most bytes of debug info and of PDBs that are decoded. */
@@ -93,10 +94,19 @@ static bool read_method(struct line_making *lines, const struct code_function *f
 	       lines->bounds.rows_count;
 }
 
+/* The line of the method's first sequence point. */
+static struct method_source source_of(struct line_making *lines)
+{
+	const struct pdb_point *first = &lines->points.rows[0];
+	const char *path = pdb_document(lines->pdb, first->document);
+	uint32_t file = path ? line_table_file(&lines->table, path) : 0;
+	return (struct method_source){ file, file ? first->line : 0 };
+}
+
 static enum hd_status write_methods(struct line_making *lines)
 {
 	struct making *making = lines->making;
-	const struct code_functions *functions = &making->functions;
+	const struct code_functions *functions = making->functions;
 	uint64_t start = 0;
 	bool has_lines = false;
 	for (size_t i = 0; i < functions->rows_count; i++) {
@@ -107,6 +117,8 @@ static enum hd_status write_methods(struct line_making *lines)
 		if (function->start != start)
 			has_lines = read_method(lines, function);
 		start = function->start;
+		if (has_lines)
+			making->sources[i] = source_of(lines);
 		if (has_lines && function->begin >= start && function->end - start <= UINT32_MAX)
 			write_rows(lines, function);
 		TRY_MEMORY(!line_table_failed(&lines->table) && !lines->points.failed &&
@@ -121,7 +133,9 @@ enum hd_status making_lines(struct making *making)
 	HD_CLEANUP(line_making)
 	struct line_making lines = { .making = making, .budget = DECODED_MAX };
 	struct job *job = making->job;
-	job_begin(job, "lines", making->functions.rows_count);
+	making->sources = mem_calloc(making->functions->rows_count + 1, sizeof(*making->sources));
+	TRY_MEMORY(making->sources, making->err);
+	job_begin(job, "lines", making->functions->rows_count);
 	enum hd_status status = write_methods(&lines);
 	job_end(job);
 	TRY(status);

@@ -11,14 +11,20 @@ struct code_stretch {
 	uint64_t begin, end;
 };
 
+/** Where the source of a method begins: a file of the table of lines; 0: not known. */
+struct method_source {
+	uint32_t file, line;
+};
+
 struct making {
 	struct runtime *runtime;
 	struct job *job;
-	struct code_functions functions;
+	struct code_functions *functions;
 	struct code_stretch *stretches; /**< ascending; the first is section 1 */
 	size_t stretches_count, stretches_capacity;
-	uint32_t strings; /**< the section .strtab */
-	uint32_t *names;  /**< of each function its name in .strtab, or 0 */
+	uint32_t strings;              /**< the section .strtab */
+	uint32_t *names;               /**< of each function its name in .strtab, or 0 */
+	struct method_source *sources; /**< of each function */
 	struct elf_sections sections;
 	struct managed_elf_counts counts;
 	struct hd_error *err;
@@ -40,7 +46,7 @@ HD_NODISCARD enum hd_status making_frames(struct making *making);
  * for a funclet which it is; set making->names.
  */
 HD_NODISCARD enum hd_status making_symbols(struct making *making);
-/** Append the section .debug_line: the source lines of methods whose module has a PDB. */
+/** Append the section .debug_line: the source lines of methods whose module has a PDB; set making->sources. */
 HD_NODISCARD enum hd_status making_lines(struct making *making);
 /** After the symbols: append .debug_info, .debug_abbrev and .debug_ranges: a unit with a subprogram for each function that has a name. */
 HD_NODISCARD enum hd_status making_units(struct making *making);

@@ -8,23 +8,42 @@
 
 static void making_deinit(struct making *making)
 {
-	code_functions_deinit(&making->functions);
 	pages_free(making->stretches, making->stretches_capacity, sizeof(*making->stretches));
 	mem_free(making->names);
+	mem_free(making->sources);
 	elf_sections_deinit(&making->sections);
 }
 
 static enum hd_status make(struct making *making)
 {
-	TRY(code_functions_read(making->runtime, making->job, &making->functions, making->err));
 	TRY(making_stretches(making));
 	TRY(making_frames(making));
 	TRY(making_symbols(making));
 	TRY(making_lines(making));
 	TRY(making_units(making));
-	making->counts.functions = making->functions.rows_count;
-	making->counts.left_out += making->functions.left_out;
-	making->counts.is_partial = making->functions.is_partial;
+	making->counts.functions = making->functions->rows_count;
+	making->counts.left_out += making->functions->left_out;
+	making->counts.is_partial = making->functions->is_partial;
+	return HD_OK;
+}
+
+enum hd_status managed_elf_write_functions(struct runtime *runtime, struct job *job,
+					   struct code_functions *functions,
+					   const struct managed_elf_output *output,
+					   struct managed_elf_counts *ret, struct hd_error *err)
+{
+	const struct arch *arch = runtime_arch(runtime);
+	HD_CLEANUP(making)
+	struct making making = {
+		.runtime = runtime, .job = job, .functions = functions, .err = err
+	};
+	if (!arch->ops->managed_rows) {
+		return fail(err, HD_ERR_UNSUPPORTED, 0,
+			    "the frames of managed code on %s cannot be described", arch->name);
+	}
+	TRY(make(&making));
+	TRY(elf_sections_write(&making.sections, arch->machine, output->write, output->arg, err));
+	*ret = making.counts;
 	return HD_OK;
 }
 
@@ -32,15 +51,8 @@ enum hd_status managed_elf_write(struct runtime *runtime, struct job *job,
 				 managed_elf_write_fn write, void *arg,
 				 struct managed_elf_counts *ret, struct hd_error *err)
 {
-	const struct arch *arch = runtime_arch(runtime);
-	HD_CLEANUP(making)
-	struct making making = { .runtime = runtime, .job = job, .err = err };
-	if (!arch->ops->managed_rows) {
-		return fail(err, HD_ERR_UNSUPPORTED, 0,
-			    "the frames of managed code on %s cannot be described", arch->name);
-	}
-	TRY(make(&making));
-	TRY(elf_sections_write(&making.sections, arch->machine, write, arg, err));
-	*ret = making.counts;
-	return HD_OK;
+	HD_CLEANUP(code_functions) struct code_functions functions = { 0 };
+	TRY(code_functions_read(runtime, job, &functions, err));
+	const struct managed_elf_output output = { write, arg };
+	return managed_elf_write_functions(runtime, job, &functions, &output, ret, err);
 }

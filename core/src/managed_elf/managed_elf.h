@@ -7,6 +7,7 @@
 
 #include "util/fail.h"
 
+struct code_functions;
 struct job;
 struct runtime;
 
@@ -36,3 +37,26 @@ typedef bool (*managed_elf_write_fn)(void *arg, const char *bytes, size_t size);
 HD_NODISCARD enum hd_status managed_elf_write(struct runtime *runtime, struct job *job,
 					      managed_elf_write_fn write, void *arg,
 					      struct managed_elf_counts *ret, struct hd_error *err);
+
+/** Where the pieces of a file go. */
+struct managed_elf_output {
+	managed_elf_write_fn write;
+	void *arg;
+};
+
+/**
+ * The same for some functions of the target.
+ *
+ * @param[in,out] functions Of code_functions_read(), or some of these in their order; those that had no room are left out.
+ */
+HD_NODISCARD enum hd_status managed_elf_write_functions(struct runtime *runtime, struct job *job,
+							struct code_functions *functions,
+							const struct managed_elf_output *output,
+							struct managed_elf_counts *ret,
+							struct hd_error *err);
+
+/**
+ * How much of a method's name, as clrstack has it, is without its arguments, which debuggers add: what users of breakpoints
+ * write.  The arguments are between the last parentheses.
+ */
+size_t managed_elf_name_size(const char *name, size_t size);

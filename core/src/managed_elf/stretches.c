@@ -17,7 +17,7 @@
 
 static bool find_stretches(struct making *making)
 {
-	struct code_functions *functions = &making->functions;
+	struct code_functions *functions = making->functions;
 	struct code_stretch *last = NULL;
 	size_t i = 0;
 	for (; i < functions->rows_count; i++) {

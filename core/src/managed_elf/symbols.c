@@ -53,13 +53,13 @@ enum hd_status making_symbols(struct making *making)
 	struct text symbols = { 0 }, names = { 0 };
 	const Elf64_Sym none = { 0 };
 	enum hd_status status = HD_OK;
-	making->names = mem_calloc(making->functions.rows_count + 1, sizeof(*making->names));
+	making->names = mem_calloc(making->functions->rows_count + 1, sizeof(*making->names));
 	TRY_MEMORY(making->names, making->err);
 	text_append(&symbols, (const char *)&none, sizeof(none));
 	text_append(&names, "", 1);
-	job_begin(making->job, "names", making->functions.rows_count);
-	for (size_t i = 0; status == HD_OK && i < making->functions.rows_count; i++) {
-		const struct code_function *function = &making->functions.rows[i];
+	job_begin(making->job, "names", making->functions->rows_count);
+	for (size_t i = 0; status == HD_OK && i < making->functions->rows_count; i++) {
+		const struct code_function *function = &making->functions->rows[i];
 		status = job_check(making->job, 1, making->err);
 		if (!function->method_desc || names.size >= NAMES_SIZE_MAX)
 			continue;

@@ -20,6 +20,8 @@ enum {
 	AT_LANGUAGE = 0x13,
 	AT_COMP_DIR = 0x1b,
 	AT_PRODUCER = 0x25,
+	AT_DECL_FILE = 0x3a,
+	AT_DECL_LINE = 0x3b,
 	AT_EXTERNAL = 0x3f,
 	AT_FRAME_BASE = 0x40,
 	AT_RANGES = 0x55,
@@ -74,6 +76,10 @@ static const uint8_t abbreviations[] = {
 	FORM_EXPRLOC,
 	AT_EXTERNAL,
 	FORM_FLAG_PRESENT,
+	AT_DECL_FILE,
+	FORM_DATA4,
+	AT_DECL_LINE,
+	FORM_DATA4,
 	0,
 	0,
 	0,
@@ -95,26 +101,33 @@ static void write_head(struct text *info)
 	text_fixed(info, 0, ADDRESS_SIZE); /* what the ranges are relative to */
 }
 
-/*
- * A name without its arguments, which debuggers add: what users of breakpoints write.  The arguments are between the
- * last parentheses; of a funclet the words for it follow.
- */
+size_t managed_elf_name_size(const char *name, size_t size)
+{
+	size_t depth = 0, end;
+	for (end = size; end && (end == size ? name[end - 1] == ')' : depth != 0); end--)
+		depth += (size_t)(name[end - 1] == ')') - (size_t)(name[end - 1] == '(');
+	return depth || !end ? size : end;
+}
+
+/* A name without its arguments; of a funclet the words for it follow. */
 static void write_name(const char *name, bool is_funclet, struct text *info)
 {
-	size_t size = strlen(name), depth = 0, end;
+	size_t size = strlen(name);
 	if (is_funclet) {
 		const char *words = strrchr(name, '[');
 		size = words && words > name ? (size_t)(words - 1 - name) : size;
 	}
-	for (end = size; end && (end == size ? name[end - 1] == ')' : depth != 0); end--)
-		depth += (size_t)(name[end - 1] == ')') - (size_t)(name[end - 1] == '(');
-	text_append(info, name, depth || !end ? size : end);
+	text_append(info, name, managed_elf_name_size(name, size));
 	text_puts(info, name + size);
 	text_append(info, "", 1);
 }
 
+/*
+ * The line where the method begins is for GDB: to a line that has no code it does not take the next one if another method
+ * begins there.
+ */
 static void write_function(const struct code_function *function, const char *name,
-			   struct text *info)
+			   const struct method_source *source, struct text *info)
 {
 	text_uleb(info, ABBREV_FUNCTION);
 	write_name(name, function->part != CODE_METHOD, info);
@@ -122,19 +135,21 @@ static void write_function(const struct code_function *function, const char *nam
 	text_fixed(info, function->end - function->begin, 4);
 	text_uleb(info, 1);
 	text_fixed(info, OP_CALL_FRAME_CFA, 1);
+	text_fixed(info, source->file, 4);
+	text_fixed(info, source->line, 4);
 }
 
 static enum hd_status write_functions(struct making *making, const char *names, struct text *info,
 				      struct text *ranges)
 {
 	write_head(info);
-	for (size_t i = 0; i < making->functions.rows_count; i++) {
-		const struct code_function *function = &making->functions.rows[i];
+	for (size_t i = 0; i < making->functions->rows_count; i++) {
+		const struct code_function *function = &making->functions->rows[i];
 		TRY(job_check(making->job, 1, making->err));
 		if (!making->names[i] || info->size > UNIT_SIZE_MAX ||
 		    function->end - function->begin > UINT32_MAX)
 			continue;
-		write_function(function, names + making->names[i], info);
+		write_function(function, names + making->names[i], &making->sources[i], info);
 		text_fixed(ranges, function->begin, ADDRESS_SIZE);
 		text_fixed(ranges, function->end, ADDRESS_SIZE);
 		TRY_MEMORY(!info->failed && !ranges->failed, making->err);

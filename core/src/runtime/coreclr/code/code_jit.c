@@ -162,26 +162,45 @@ static bool add_unit(struct runtime *runtime, uint64_t base, uint64_t index, uin
 	return true;
 }
 
+/* Where the nibble map of a section is; false: it is not known, or larger than what is read (*ret_count is set then). */
+static bool find_map(struct runtime *runtime, const struct code_section *section,
+		     uint64_t *ret_base, uint64_t *ret_map, uint64_t *ret_count)
+{
+	uint64_t end;
+	*ret_count = 0;
+	/* After the end of what is used, what lies after the map may be no part of it. */
+	if (!coreclr_pointer(runtime, section->heap, L_CODE_HEAP_MAP_BASE, ret_base) ||
+	    !coreclr_pointer(runtime, section->heap, L_CODE_HEAP_HEADER_MAP, ret_map) ||
+	    !coreclr_pointer(runtime, section->heap, L_CODE_HEAP_END, &end) || end > section->end ||
+	    *ret_base > end)
+		return false;
+	uint64_t bytes = (uint64_t)NIBBLE_BYTES * NIBBLES_PER_UNIT,
+		 count = (end - *ret_base + bytes - 1) / bytes;
+	*ret_count = count < SECTION_UNITS_MAX ? count : SECTION_UNITS_MAX;
+	return count <= SECTION_UNITS_MAX;
+}
+
+void jitted_places(struct runtime *runtime, const struct code_section *section,
+		   struct code_places *places)
+{
+	static const enum layout_field words[] = { L_CODE_HEAP_MAP_BASE, L_CODE_HEAP_HEADER_MAP,
+						   L_CODE_HEAP_END };
+	uint64_t base, map, count;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		code_places_add(places, section->heap + coreclr_offset(runtime, words[i]), 8);
+	(void)find_map(runtime, section, &base, &map, &count);
+	if (count)
+		code_places_add(places, map, 4 * count);
+}
+
 bool jitted_bodies(struct runtime *runtime, const struct code_section *section,
 		   struct method_bodies *bodies)
 {
-	uint64_t base, map, end;
+	uint64_t base, map, count;
 	if (!section->heap)
 		return true; /* stubs */
-	/* After the end of what is used, what lies after the map may be no part of it. */
-	if (!coreclr_pointer(runtime, section->heap, L_CODE_HEAP_MAP_BASE, &base) ||
-	    !coreclr_pointer(runtime, section->heap, L_CODE_HEAP_HEADER_MAP, &map) ||
-	    !coreclr_pointer(runtime, section->heap, L_CODE_HEAP_END, &end) || end > section->end ||
-	    base > end) {
+	if (!find_map(runtime, section, &base, &map, &count))
 		bodies->is_partial = true;
-		return true;
-	}
-	uint64_t bytes = (uint64_t)NIBBLE_BYTES * NIBBLES_PER_UNIT,
-		 count = (end - base + bytes - 1) / bytes;
-	if (count > SECTION_UNITS_MAX) {
-		bodies->is_partial = true;
-		count = SECTION_UNITS_MAX;
-	}
 	for (uint64_t i = 0; i < count; i += UNITS_READ) {
 		uint32_t units[UNITS_READ];
 		size_t wanted = count - i < UNITS_READ ? (size_t)(count - i) : UNITS_READ;

@@ -25,7 +25,8 @@ struct r2r_image {
 	uint32_t *order;   /**< for each entry, its index in method_descs */
 	uint64_t *method_descs;
 	size_t entries_count, entries_capacity, method_descs_count, method_descs_capacity;
-	uint64_t buckets; /**< the map that they come from, and how many more it has after its
+	uint64_t buckets_at; /**< where the address of the next is */
+	uint64_t buckets;    /**< the map that they come from, and how many more it has after its
 			   * first */
 	uint32_t bucket_count;
 	bool is_partial; /**< some entries are not in the target: each is looked up in the map */
@@ -101,12 +102,22 @@ uint8_t clauses_part_of(const struct clause_handlers *handlers, uint32_t offset)
 
 /** The RangeSection at @p address. */
 bool code_section_read(struct runtime *runtime, uint64_t address, struct code_section *ret);
+struct code_places;
+/** Append a place, if @p places is not NULL; what was lost by lack of memory makes them fail. */
+void code_places_add(struct code_places *places, uint64_t address, uint64_t size);
+/** The places of the nibble map of a section of the JIT, and of what leads to it. */
+void jitted_places(struct runtime *runtime, const struct code_section *section,
+		   struct code_places *places);
+/** The place of the map of the entry points of an image, and of what leads to it. */
+void precompiled_places(const struct r2r_image *image, struct code_places *places);
+
 /** All sections of code. */
 struct code_sections {
 	uint64_t *rows; /**< addresses of RangeSections, ascending; some may be there twice */
 	size_t rows_count, rows_capacity;
-	uint32_t tables; /**< of the map that were read: limited */
-	bool is_partial; /**< some could not be read */
+	uint32_t tables;            /**< of the map that were read: limited */
+	struct code_places *places; /**< gets where the map is; NULL: nobody asks */
+	bool is_partial;            /**< some could not be read */
 };
 
 /**

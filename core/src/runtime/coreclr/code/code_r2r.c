@@ -138,9 +138,18 @@ static bool read_r2r_image(struct runtime *runtime, const struct code_section *s
 	if (!read_r2r_entries(runtime, section, buckets, count, image) || !sort_entries(image))
 		return false;
 	image->functions = functions;
+	image->buckets_at = owner + coreclr_offset(runtime, L_R2R_ENTRY_POINTS) +
+			    coreclr_offset(runtime, L_HASH_MAP_BUCKETS);
 	image->buckets = buckets;
 	image->bucket_count = count;
 	return true;
+}
+
+void precompiled_places(const struct r2r_image *image, struct code_places *places)
+{
+	code_places_add(places, image->buckets_at, sizeof(image->buckets));
+	code_places_add(places, image->buckets,
+			MAP_BUCKET_SIZE * ((uint64_t)image->bucket_count + 1));
 }
 
 const struct r2r_image *find_r2r_image(struct runtime *runtime, const struct code_section *section)

@@ -6,6 +6,7 @@
 
 #include "mem/memory.h"
 #include "runtime/coreclr/code/code_parts.h"
+#include "runtime/coreclr/code/method.h"
 #include "runtime/coreclr/code/method_list.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/layouts/ready_to_run.h"
@@ -18,6 +19,10 @@
 #define CLAUSE_TABLE_MAX     ((uint64_t)64 << 20)
 #define FUNCTIONS_READ       512u /* at a time */
 
+/* Bytes of the RealCodeHeader and of the code that the mark of a dynamic method is made of. */
+#define HEADER_MARKED 40u
+#define CODE_MARKED   2048u
+
 /* The reading of one section. */
 struct reading {
 	struct runtime *runtime;
@@ -26,6 +31,39 @@ struct reading {
 	struct clause_handlers handlers; /* of the method that is read */
 	struct runtime_function block[FUNCTIONS_READ];
 };
+
+void code_places_add(struct code_places *places, uint64_t address, uint64_t size)
+{
+	if (!places)
+		return;
+	if (PAGES_RESERVE(places, rows)) {
+		places->rows[places->rows_count++] = (struct code_place){ address, size };
+	} else {
+		places->failed = true;
+	}
+}
+
+/*
+ * The memory of a dynamic method is used again once nobody needs it: its code is another one if its header or its
+ * bytes are others.  0: it is not dynamic.
+ */
+static uint32_t mark_of(struct reading *reading, const struct method_body *body, uint64_t header)
+{
+	struct memory *memory = reading->runtime->memory;
+	uint8_t bytes[HEADER_MARKED + CODE_MARKED];
+	uint32_t mark = 1;
+	uint16_t flags;
+	if (!memory_u16(memory, body->method_desc + METHOD_DESC_FLAGS, &flags) ||
+	    (flags & METHOD_CLASSIFICATION_MASK) != METHOD_DYNAMIC)
+		return 0;
+	code_places_add(&reading->functions->places, body->start - 8, 8);
+	code_places_add(&reading->functions->places, header, HEADER_MARKED);
+	size_t size = memory_prefix(memory, header, bytes, HEADER_MARKED);
+	size += memory_prefix(memory, body->start, bytes + size, CODE_MARKED);
+	for (size_t i = 0; i < size; i++)
+		mark = (mark ^ bytes[i]) * 16777619u; /* FNV-1a */
+	return mark ? mark : 1;
+}
 
 static bool add(struct reading *reading, const struct runtime_function *function,
 		const struct code_function *about)
@@ -79,6 +117,7 @@ static bool read_method(struct reading *reading, const struct method_body *body)
 	}
 	if (count > 1 && !clauses_of_jitted(runtime, header, &reading->handlers))
 		return false;
+	row.mark = mark_of(reading, body, header);
 	uint64_t table = header + coreclr_offset(runtime, L_CODE_HEADER_UNWIND);
 	for (uint32_t i = 0; i < count;) {
 		size_t got = read_block(reading, table, i, count - i);
@@ -111,6 +150,7 @@ static bool read_jitted(struct reading *reading)
 		reading->functions->is_partial = true;
 		return true;
 	}
+	jitted_places(reading->runtime, reading->section, &reading->functions->places);
 	if (!jitted_bodies(reading->runtime, reading->section, &bodies))
 		return false;
 	reading->functions->is_partial |= bodies.is_partial;
@@ -206,6 +246,7 @@ static bool read_precompiled(struct reading *reading)
 		return !runtime_code_failed(reading->runtime);
 	}
 	reading->functions->is_partial |= image->is_partial;
+	precompiled_places(image, &reading->functions->places);
 	bool done = read_clause_table(reading, &clauses);
 	rows = clauses.rows;
 	for (uint64_t i = 0; done && i < image->function_count;) {
@@ -282,7 +323,7 @@ static enum hd_status read_sections(struct reading *reading, const struct code_s
 enum hd_status code_functions_read(struct runtime *runtime, struct job *job,
 				   struct code_functions *ret, struct hd_error *err)
 {
-	struct code_sections sections = { 0 };
+	struct code_sections sections = { .places = &ret->places };
 	*ret = (struct code_functions){ 0 };
 	if (!coreclr_is(runtime)) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
@@ -302,6 +343,8 @@ enum hd_status code_functions_read(struct runtime *runtime, struct job *job,
 	code_sections_deinit(&sections);
 	clause_handlers_deinit(&reading->handlers);
 	mem_free(reading);
+	if (status == HD_OK && ret->places.failed)
+		status = fail_nomem(err);
 	if (status == HD_OK && ret->rows_count) {
 		qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), compare_functions);
 		leave_out_overlapping(ret);
@@ -312,5 +355,7 @@ enum hd_status code_functions_read(struct runtime *runtime, struct job *job,
 void code_functions_deinit(struct code_functions *functions)
 {
 	pages_free(functions->rows, functions->rows_capacity, sizeof(*functions->rows));
+	pages_free(functions->places.rows, functions->places.rows_capacity,
+		   sizeof(*functions->places.rows));
 	*functions = (struct code_functions){ 0 };
 }

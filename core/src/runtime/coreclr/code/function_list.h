@@ -20,12 +20,26 @@ struct code_function {
 	uint64_t image_base;  /**< what RVAs of unwind data are relative to */
 	uint64_t method_desc; /**< 0: precompiled code whose method was never called */
 	uint64_t start;       /**< where the method's code begins; 0: not known */
-	uint8_t part;         /**< enum code_part */
-	bool is_precompiled;  /**< ReadyToRun */
+	uint32_t
+		mark; /**< a checksum that tells it from another one at its place: of dynamic methods, else 0 */
+	uint8_t part;        /**< enum code_part */
+	bool is_precompiled; /**< ReadyToRun */
 };
 
 /** Most functions that are listed. */
 #define CODE_FUNCTIONS_MAX ((size_t)10 << 20)
+
+/** Bytes of a target that tell which code it has: another function is there only if some of them are others. */
+struct code_place {
+	uint64_t address, size;
+};
+
+/** All such places. */
+struct code_places {
+	struct code_place *rows;
+	size_t rows_count, rows_capacity;
+	bool failed; /**< memory was exhausted: some are missing */
+};
 
 /** All functions of managed code, by address; none overlaps another. */
 struct code_functions {
@@ -33,6 +47,7 @@ struct code_functions {
 	size_t rows_count, rows_capacity;
 	uint64_t left_out; /**< functions that overlap others, or whose bounds are impossible */
 	bool is_partial;   /**< a part of the tables of code could not be read */
+	struct code_places places; /**< of the tables of code */
 };
 
 /**

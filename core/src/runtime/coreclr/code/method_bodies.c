@@ -5,6 +5,7 @@
 
 #include "mem/memory.h"
 #include "runtime/coreclr/code/code_parts.h"
+#include "runtime/coreclr/code/function_list.h"
 #include "runtime/coreclr/code/method_list.h"
 #include "runtime/coreclr/internal.h"
 #include "util/alloc.h"
@@ -29,6 +30,7 @@ static bool add_sections(struct runtime *runtime, struct code_sections *sections
 			sections->is_partial = true;
 			break;
 		}
+		code_places_add(sections->places, at, sizeof(row));
 		size_t count = sections->rows_count;
 		if (!count || sections->rows[count - 1] != row[3]) {
 			if (!PAGES_RESERVE(sections, rows))
@@ -50,6 +52,7 @@ static void begin_level(struct runtime *runtime, struct code_sections *sections,
 			struct map_level *level, uint64_t table)
 {
 	memset(level, 0, sizeof(*level));
+	code_places_add(sections->places, table, sizeof(level->slots));
 	if (sections->tables++ >= MAP_TABLES_MAX ||
 	    !memory_read(runtime->memory, table, level->slots, sizeof(level->slots)))
 		sections->is_partial = true;

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "managed_elf/managed_elf.h"
+#include "runtime/coreclr/code/function_list.h"
+
+struct memory;
+
+/** A function that a debugger knows, and the number of the file that it has it from. */
+struct known_function {
+	uint64_t begin, end, method_desc, unwind_info;
+	uint32_t mark, file;
+};
+
+/** The managed code of a process as far as a debugger knows it: by files, which come and go (doc/managed-elf.md 7). */
+struct code_files {
+	struct known_function *known; /**< ascending */
+	size_t known_count, known_capacity;
+	uint32_t last; /**< the number of the file that was written last; the first is 1 */
+	uint32_t *gone;
+	size_t gone_count, gone_capacity;
+	struct code_places places; /**< of the tables of code, and a checksum of their bytes */
+	uint64_t checksum;
+	bool is_read; /**< the tables were read */
+};
+
+/** The change that code_files_update() has found. */
+struct code_files_change {
+	uint32_t file; /**< number of the file that was written; 0: none was needed */
+	const uint32_t *
+		gone; /**< numbers of files that are of no use any more, ascending; borrowed until the next update */
+	size_t gone_count;
+	uint64_t functions; /**< in the new file */
+};
+
+/** A zeroed struct is allowed, and is one that knows nothing. */
+void code_files_deinit(struct code_files *files);
+
+/** The functions that share a file are written again when one of them is gone, and all of the JIT when there are so many files. */
+#define CODE_FILES_MAX 32u
+
+/**
+ * Compare the code of a target with what is known, and write a file with the functions that are new: of a method that
+ * came since, of one at the place of another, and of a precompiled method that was called for the first time.  A file
+ * with a function that is gone is out, and its other functions are in the new one.  Cost: as managed_elf_write(), but
+ * the file has what is new alone.
+ *
+ * @param[out] ret Untouched on failure, after which @p files is as before.
+ * @retval others as managed_elf_write()
+ */
+HD_NODISCARD enum hd_status code_files_update(struct code_files *files, struct runtime *runtime,
+					      struct job *job,
+					      const struct managed_elf_output *output,
+					      struct code_files_change *ret, struct hd_error *err);
+
+/**
+ * Is the code of the target still what the last update has seen?  Cost: the bytes of the tables that tell it, some
+ * for each KB of code.
+ *
+ * @param memory The target now, without a cache.
+ */
+bool code_files_are_current(const struct code_files *files, struct memory *memory);
+
+/** The MethodDesc of the function that is known at @p address; 0: none. */
+uint64_t code_files_method(const struct code_files *files, uint64_t address);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Which functions a debugger knows, while the code of a fake runtime changes. */
+#include "managed_elf/code_files.h"
+#include "runtime/coreclr/internal.h"
+#include "runtime/runtime.h"
+#include "support/assert_more.h"
+#include "support/fake_stack.h"
+#include "support/suite.h"
+#include "util/text.h"
+
+/* In the CodeHeapListNode: the end of what is used (doc/coreclr.md 12.12). */
+#define NODE_END 24u
+
+/* Any addresses, which nobody asks for a name. */
+#define METHOD_DESC UINT64_C(0x1000)
+#define ANOTHER     UINT64_C(0x2000)
+
+static struct fake_clr *fake;
+static struct fake_stack *stack;
+static struct code_files files;
+static size_t written;
+
+static void set_up(void)
+{
+	fake = fake_clr_create(NULL);
+	stack = fake_stack_create(fake);
+	files = (struct code_files){ 0 };
+	fake_poke_u64(stack->memory, stack->node + NODE_END, FAKE_CODE + FAKE_CODE_SIZE);
+}
+
+static void tear_down(void)
+{
+	code_files_deinit(&files);
+	fake_stack_destroy(stack);
+	fake_clr_destroy(fake);
+}
+
+static void set_method(uint64_t code, uint64_t method_desc)
+{
+	uint64_t header = fake_peek_u64(stack->memory, code - 8);
+	fake_poke_u64(stack->memory, fake_at(fake, header, L_CODE_HEADER_METHOD), method_desc);
+}
+
+static uint64_t make_method(void)
+{
+	uint64_t code = fake_method(stack, &(struct fake_method){ .slots = 0 });
+	set_method(code, METHOD_DESC);
+	return code;
+}
+
+static bool count_bytes(void *arg, const char *bytes, size_t size)
+{
+	(void)arg;
+	(void)bytes;
+	written += size;
+	return true;
+}
+
+static struct code_files_change update(void)
+{
+	static const struct managed_elf_output output = { count_bytes, NULL };
+	struct code_files_change change = { 0 };
+	written = 0;
+	ASSERT_UINT_FATAL(code_files_update(&files, stack->runtime, NULL, &output, &change, NULL),
+			  HD_OK);
+	CU_ASSERT(!change.file == !written);
+	return change;
+}
+
+static bool is_current(void)
+{
+	return code_files_are_current(&files, runtime_memory(stack->runtime));
+}
+
+TEST(only_the_functions_that_are_new_are_written)
+{
+	CU_ASSERT(!is_current());
+	uint64_t first = make_method();
+	struct code_files_change change = update();
+	ASSERT_UINT(change.file, 1);
+	ASSERT_UINT(change.functions, 1);
+	ASSERT_UINT(change.gone_count, 0);
+	CU_ASSERT(is_current());
+	change = update();
+	ASSERT_UINT(change.file, 0);
+	ASSERT_UINT(change.gone_count, 0);
+	uint64_t second = make_method();
+	CU_ASSERT(!is_current());
+	change = update();
+	ASSERT_UINT(change.file, 2);
+	ASSERT_UINT(change.functions, 1);
+	ASSERT_UINT(change.gone_count, 0);
+	set_method(second, METHOD_DESC);
+	ASSERT_UINT(code_files_method(&files, first), METHOD_DESC);
+	ASSERT_UINT(code_files_method(&files, second), METHOD_DESC);
+	ASSERT_UINT(code_files_method(&files, FAKE_CODE + FAKE_CODE_SIZE), 0);
+}
+
+TEST(a_file_with_a_function_that_is_another_one_now_goes)
+{
+	uint64_t first = make_method();
+	(void)make_method();
+	(void)update();
+	(void)make_method();
+	(void)update();
+	set_method(first, ANOTHER);
+	struct code_files_change change = update();
+	ASSERT_UINT(change.file, 3);
+	ASSERT_UINT(change.functions, 2); /* the other function of its file is written again */
+	ASSERT_UINT_FATAL(change.gone_count, 1);
+	ASSERT_UINT(change.gone[0], 1);
+	ASSERT_UINT(code_files_method(&files, first), ANOTHER);
+}
+
+TEST(many_files_become_one)
+{
+	for (uint32_t i = 0; i < CODE_FILES_MAX; i++) {
+		(void)make_method();
+		ASSERT_UINT(update().file, i + 1);
+	}
+	(void)make_method();
+	struct code_files_change change = update();
+	ASSERT_UINT(change.file, CODE_FILES_MAX + 1);
+	ASSERT_UINT(change.functions, CODE_FILES_MAX + 1);
+	ASSERT_UINT(change.gone_count, CODE_FILES_MAX);
+	change = update();
+	ASSERT_UINT(change.gone_count, 0);
+}
+
+static bool refuse(void *arg, const char *bytes, size_t size)
+{
+	(void)arg;
+	(void)bytes;
+	(void)size;
+	return false;
+}
+
+TEST(a_failed_update_leaves_what_is_known)
+{
+	static const struct managed_elf_output refusing = { refuse, NULL };
+	struct code_files_change change = { .file = 77 };
+	(void)make_method();
+	(void)update();
+	(void)make_method();
+	ASSERT_UINT(code_files_update(&files, stack->runtime, NULL, &refusing, &change, NULL),
+		    HD_ERR_CANCELLED);
+	ASSERT_UINT(change.file, 77);
+	CU_ASSERT(!is_current());
+	change = update();
+	ASSERT_UINT(change.file, 2);
+	ASSERT_UINT(change.functions, 1);
+}
+
+SUITE(.name = "code_files", .set_up = set_up, .tear_down = tear_down)
