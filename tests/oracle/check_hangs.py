@@ -120,6 +120,7 @@ def planted(truth: Json) -> list[str]:
     if "stuck" in truth:
         wanted.append("collection")
     wanted += ["host-start"] * ("start" in truth) + ["lost-pulse"] * ("pulse" in truth)
+    wanted += ["busy-readers"] * ("consumers" in truth)
     if truth["mode"] == "lost":
         wanted += ["orphaned-lock"] * 2 + ["unread-output"]
     # Each of two holders has several threads that wait for it.
@@ -160,9 +161,10 @@ def verdicts(truth: Json, answer: Json) -> Iterator[str]:
         yield f"{found['finalizer']['count']} finalizers are due, the program says {truth['finalizers']}"
     if "start" in truth and "host-start" in found:
         yield from said_of_start(truth["start"], found["host-start"])
-    pulses = [v["count"] for v in answer["verdicts"] if v["verdict"] == "lost-pulse"]
-    if pulses != [truth[name][1] for name in ("pulse",) if name in truth]:
-        yield f"{pulses} wait for a pulse, the program says {truth.get('pulse')}"
+    for name, verdict in (("pulse", "lost-pulse"), ("consumers", "busy-readers")):
+        counts = [v["count"] for v in answer["verdicts"] if v["verdict"] == verdict]
+        if counts != [truth[member][1] for member in (name,) if member in truth]:
+            yield f"{counts} wait ({verdict}), the program says {truth.get(name)}"
     if truth.get("headline", "") not in answer["headline"]:
         yield f"hang says {answer['headline']!r}, the program {truth['headline']!r}"
     if "stuck" in truth and not evidence_has(found["collection"], truth["stuck"]):

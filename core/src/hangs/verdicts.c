@@ -16,6 +16,7 @@ void verdicts_deinit(struct verdicts *verdicts)
 {
 	deadlocks_deinit(&verdicts->deadlocks);
 	wait_rows_deinit(&verdicts->orphans);
+	busy_channels_deinit(&verdicts->busy);
 	waits_destroy(verdicts->waits);
 	pages_free(verdicts->rows, verdicts->rows_capacity, sizeof(*verdicts->rows));
 	*verdicts = (struct verdicts){ 0 };
@@ -213,6 +214,32 @@ static enum hd_status find_start(struct verdicts *verdicts, struct job *job, str
 	return start->completer.type ? add_verdict(verdicts, &verdict, err) : HD_OK;
 }
 
+static enum hd_status find_readers(struct verdicts *verdicts, struct job *job, struct hd_error *err)
+{
+	struct busy_channels *busy = &verdicts->busy;
+	TRY(busy_channels_find(verdicts->waits, job, busy, err));
+	for (size_t i = 0; i < busy->rows_count; i++) {
+		const struct verdict verdict = { .kind = VERDICT_READERS,
+						 .is_probable = true,
+						 .busy = &busy->rows[i],
+						 .count = busy->rows[i].readers };
+		TRY(add_verdict(verdicts, &verdict, err));
+	}
+	return HD_OK;
+}
+
+/* Does another verdict say more about a thing: that of a host's start, or of the readers of a channel? */
+static bool is_told(const struct verdicts *verdicts, const struct wait_thing *thing)
+{
+	const struct wait_rows *ends = &verdicts->busy.ends;
+	bool is_start = verdicts->start.completer.type && thing->address == verdicts->start.source;
+	for (size_t i = 0; i < ends->rows_count && !is_start; i++) {
+		if (thing->first == verdicts->waits->count + ends->rows[i].node)
+			return true;
+	}
+	return is_start;
+}
+
 /* How many threads wait for each node, directly or not, in all and for sure. */
 struct waiter_counts {
 	uint64_t *all, *sure;
@@ -289,8 +316,7 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 						 .count = count_of_thing(thing) };
 		const struct wait_thing *most = &verdicts->undecided;
 		/* Who could write to the channel of a pool has nothing to write. */
-		/* The verdict about the start of a host says more. */
-		if (verdicts->start.completer.type && thing->address == verdicts->start.source)
+		if (is_told(verdicts, thing))
 			continue;
 		bool may_change =
 			thing->may_change && !thing->pool_items && !wait_thing_is_sure(thing);
@@ -410,8 +436,9 @@ static enum hd_status read_pool(struct verdicts *verdicts, struct job *job, stru
 /* In the order in which verdicts are told. */
 static enum hd_status (*const finders[])(struct verdicts *verdicts, struct job *job,
 					 struct hd_error *err) = {
-	find_deadlocks, find_orphans, find_circles, find_starvation, find_start,      find_ends,
-	find_requests,  find_pulses,  find_output,  find_finalizer,  find_collection,
+	find_deadlocks, find_orphans, find_circles,   find_starvation,
+	find_start,     find_readers, find_ends,      find_requests,
+	find_pulses,    find_output,  find_finalizer, find_collection,
 };
 
 enum hd_status verdicts_find(struct heap *heap, struct async_graph *async, struct job *job,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/pool/pool_state.h"
+#include "hangs/busy_readers.h"
 #include "hangs/deadlocks.h"
 #include "hangs/host_start.h"
 #include "hangs/lost_pulse.h"
@@ -15,6 +16,7 @@ enum verdict_kind {
 	VERDICT_ORPHAN,     /**< threads wait for a lock whose holder has ended, or is idle */
 	VERDICT_CIRCLE,     /**< async methods await each other */
 	VERDICT_START,      /**< the start of a host waits for what only starts after it */
+	VERDICT_READERS,    /**< all readers of a channel wait, and items are in it */
 	VERDICT_STARVED,    /**< all workers of the thread pool wait, and work is queued */
 	VERDICT_ONE_OWNER,  /**< many threads wait for one, which waits itself for something else */
 	VERDICT_ONE_OBJECT, /**< many wait for one object, and nobody is known who releases it */
@@ -34,6 +36,7 @@ struct verdict {
 	struct stuck_requests requests;  /**< VERDICT_REQUESTS */
 	const struct host_start *start;  /**< VERDICT_START */
 	const struct lost_pulse *pulse;  /**< VERDICT_PULSE */
+	const struct busy_channel *busy; /**< VERDICT_READERS */
 	/**
 	 * VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_ORPHAN: the first that waits and tells the holder; VERDICT_OUTPUT: the first that waits; VERDICT_STARVED: a worker that waits;
 	 * VERDICT_COLLECTION: one that does not stop.
@@ -61,6 +64,7 @@ struct verdicts {
 	/** Locks that nobody will leave, each with the rows of waits that wait for it. */
 	struct wait_rows orphans;
 	struct pool_state pool;
+	struct busy_channels busy;
 	struct lost_pulses pulses;
 	struct host_start start; /**< of a host that still starts, if there is one */
 	uint64_t chains;         /**< of async methods */

@@ -39,6 +39,7 @@ bool wait_reaches(struct wait_reach *reach, uint64_t address, unsigned int level
 		if (!member_object(waits->members, way->address, &object))
 			continue;
 		if (reach->is_wanted(waits, &object, reach->wanted)) {
+			reach->found = way->address;
 			reach->from = way->from;
 			return true;
 		}

@@ -19,6 +19,7 @@ struct wait_reach {
 	/** Is it what is looked for? */
 	bool (*is_wanted)(const struct waits *waits, const struct object *object, uint64_t wanted);
 	uint64_t wanted;
+	uint64_t found; /**< out: where it is */
 	struct object
 		from; /**< out: the object whose field leads to it; type NULL: it is the first one itself */
 	struct reach_way ways[REACH_OBJECTS_MAX]; /**< private */

@@ -3,6 +3,7 @@
 
 #include "command/async/async_text.h"
 #include "command/table.h"
+#include "command/threads/busy_text.h"
 #include "command/threads/gap_rows.h"
 #include "command/threads/hang_groups.h"
 #include "command/threads/hang_start.h"
@@ -17,21 +18,21 @@
 /* Threads that are shown of those that wait for a lock which nobody will leave. */
 #define ORPHAN_SHOWN 5u
 
-#define VERDICT_LIST(X)                                                                                                                                \
-	X(VERDICT_NAME, "verdict", NULL, KIND_TEXT, 0, 0,                                                                                              \
-	  "deadlock, orphaned-lock, requests, unread-output, circle (of async methods), host-start, lost-pulse, pool-starved, one-owner, one-object, " \
-	  "finalizer or collection")                                                                                                                   \
-	X(VERDICT_CERTAIN, "certain", NULL, KIND_FLAG, 0, 0,                                                                                           \
-	  "false: something that the verdict needs is not stored anywhere, or may end "                                                                \
-	  "by itself")                                                                                                                                 \
-	X(VERDICT_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                                                                             \
-	  "threads or async methods that are part of it; finalizers that are due; "                                                                    \
-	  "threads that do not stop")                                                                                                                  \
-	X(VERDICT_QUEUED, "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                                                                              \
-	  "work items that wait for a thread")                                                                                                         \
-	X(VERDICT_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                                                                             \
-	  "one-object: what they wait for")                                                                                                            \
-	X(VERDICT_SUMMARY, "summary", NULL, KIND_TEXT, 0, 0, "one sentence")                                                                           \
+#define VERDICT_LIST(X)                                                                                                                                              \
+	X(VERDICT_NAME, "verdict", NULL, KIND_TEXT, 0, 0,                                                                                                            \
+	  "deadlock, orphaned-lock, requests, unread-output, circle (of async methods), host-start, busy-readers, lost-pulse, pool-starved, one-owner, one-object, " \
+	  "finalizer or collection")                                                                                                                                 \
+	X(VERDICT_CERTAIN, "certain", NULL, KIND_FLAG, 0, 0,                                                                                                         \
+	  "false: something that the verdict needs is not stored anywhere, or may end "                                                                              \
+	  "by itself")                                                                                                                                               \
+	X(VERDICT_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                                                                                           \
+	  "threads or async methods that are part of it; finalizers that are due; "                                                                                  \
+	  "threads that do not stop")                                                                                                                                \
+	X(VERDICT_QUEUED, "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                                                                                            \
+	  "work items that wait for a thread")                                                                                                                       \
+	X(VERDICT_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                                                                                           \
+	  "one-object: what they wait for")                                                                                                                          \
+	X(VERDICT_SUMMARY, "summary", NULL, KIND_TEXT, 0, 0, "one sentence")                                                                                         \
 	X(VERDICT_NEXT, "next", NULL, KIND_TEXT, 0, 0, "the command that shows more")
 
 COLUMNS(verdict, VERDICT_COLUMNS, VERDICT_LIST);
@@ -67,12 +68,13 @@ static const struct schema hang_schema = { SCHEMA_COLUMNS(hang_columns) };
 static const char *verdict_name(enum verdict_kind kind)
 {
 	static const char *const names[] = {
-		[VERDICT_DEADLOCK] = "deadlock",   [VERDICT_ORPHAN] = "orphaned-lock",
-		[VERDICT_REQUESTS] = "requests",   [VERDICT_OUTPUT] = "unread-output",
-		[VERDICT_CIRCLE] = "circle",       [VERDICT_STARVED] = "pool-starved",
-		[VERDICT_START] = "host-start",    [VERDICT_PULSE] = "lost-pulse",
-		[VERDICT_ONE_OWNER] = "one-owner", [VERDICT_ONE_OBJECT] = "one-object",
-		[VERDICT_FINALIZER] = "finalizer", [VERDICT_COLLECTION] = "collection",
+		[VERDICT_DEADLOCK] = "deadlock",     [VERDICT_ORPHAN] = "orphaned-lock",
+		[VERDICT_REQUESTS] = "requests",     [VERDICT_OUTPUT] = "unread-output",
+		[VERDICT_CIRCLE] = "circle",         [VERDICT_STARVED] = "pool-starved",
+		[VERDICT_START] = "host-start",      [VERDICT_PULSE] = "lost-pulse",
+		[VERDICT_READERS] = "busy-readers",  [VERDICT_ONE_OWNER] = "one-owner",
+		[VERDICT_ONE_OBJECT] = "one-object", [VERDICT_FINALIZER] = "finalizer",
+		[VERDICT_COLLECTION] = "collection",
 	};
 	return names[kind];
 }
@@ -80,12 +82,13 @@ static const char *verdict_name(enum verdict_kind kind)
 static void append_next(struct text *text, const struct verdict *verdict)
 {
 	static const char *const names[] = {
-		[VERDICT_DEADLOCK] = "waits",          [VERDICT_ORPHAN] = "waits",
-		[VERDICT_REQUESTS] = "dumpasync",      [VERDICT_OUTPUT] = "waits",
-		[VERDICT_CIRCLE] = "dumpasync",        [VERDICT_STARVED] = "threadpoolqueue",
-		[VERDICT_START] = "dumpasync",         [VERDICT_PULSE] = "waits",
-		[VERDICT_ONE_OWNER] = "waits",         [VERDICT_ONE_OBJECT] = "gcroot ",
-		[VERDICT_FINALIZER] = "finalizequeue", [VERDICT_COLLECTION] = "clrstack",
+		[VERDICT_DEADLOCK] = "waits",      [VERDICT_ORPHAN] = "waits",
+		[VERDICT_REQUESTS] = "dumpasync",  [VERDICT_OUTPUT] = "waits",
+		[VERDICT_CIRCLE] = "dumpasync",    [VERDICT_STARVED] = "threadpoolqueue",
+		[VERDICT_START] = "dumpasync",     [VERDICT_PULSE] = "waits",
+		[VERDICT_READERS] = "dumpasync",   [VERDICT_ONE_OWNER] = "waits",
+		[VERDICT_ONE_OBJECT] = "gcroot ",  [VERDICT_FINALIZER] = "finalizequeue",
+		[VERDICT_COLLECTION] = "clrstack",
 	};
 	text_puts(text, names[verdict->kind]);
 	if (verdict->kind == VERDICT_ONE_OBJECT)
@@ -418,6 +421,12 @@ static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 		write_evidence(call, &text, NULL);
 	} else if (verdict->kind == VERDICT_START) {
 		write_start(call, verdicts->waits, verdict->start, &text);
+	} else if (verdict->kind == VERDICT_READERS) {
+		append_blocked_node(&text, verdicts->waits,
+				    (uint32_t)verdicts->waits->count + verdict->busy->end);
+		write_evidence(call, &text, NULL);
+		append_busy_cause(&text, verdict->busy);
+		write_evidence(call, &text, NULL);
 	} else if (verdict->kind == VERDICT_PULSE) {
 		append_blocked(&text, verdicts->waits, verdict->thread);
 		write_evidence(call, &text, verdict->thread);
@@ -593,11 +602,12 @@ COMMAND(hang, .has_rows = true, .summary = "say why the process hangs: one page,
 		"CountdownEvent to which nobody comes, a ConcurrencyLimiter whose permits are lost, a\n"
 		"block of a dataflow whose item no link takes, an agent of F# (MailboxProcessor) whose\n"
 		"loop has ended, a call of which the same is true and which many others or a host's\n"
-		"start need, a host that waits for a service which starts later, a Pulse that woke the\n"
-		"wrong thread, requests that all wait at one place, a process whose output nobody\n"
-		"reads, a finalizer that blocks, a garbage collection that waits for a thread which\n"
-		"does not stop. In parentheses is the command that shows more. A semaphore stores no\n"
-		"owner, so what is said about one is only probable.\n"
+		"start need, a host that waits for a service which starts later, a channel all of\n"
+		"whose readers wait for what is in it, a Pulse that woke the wrong thread, requests\n"
+		"that all wait at one place, a process whose output nobody reads, a finalizer that\n"
+		"blocks, a garbage collection that waits for a thread which does not stop. In\n"
+		"parentheses is the command that shows more. A semaphore stores no owner, so what is\n"
+		"said about one is only probable.\n"
 		"Without a verdict it says who waits, in groups: those first that only the program can\n"
 		"release, and of these the largest. That no cause was found does not mean that nothing\n"
 		"hangs.\n"

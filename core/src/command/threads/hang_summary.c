@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "analysis/async/async_graph.h"
+#include "command/threads/busy_text.h"
 #include "command/threads/hang_start.h"
 #include "command/threads/pulse_text.h"
 #include "command/threads/wait_state.h"
@@ -292,6 +293,9 @@ void append_summary(struct text *text, const struct waits *waits, const struct v
 		break;
 	case VERDICT_START:
 		append_no_start(text, waits, verdict->start);
+		break;
+	case VERDICT_READERS:
+		append_busy_channel(text, waits, verdict->busy);
 		break;
 	case VERDICT_PULSE:
 		append_lost_pulse(text, waits, verdict->pulse);
