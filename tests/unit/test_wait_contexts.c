@@ -2,6 +2,7 @@
 /* Async methods that want to go on in a context, and the thread that runs it. */
 #include "analysis/async/async_graph.h"
 #include "hangs/wait_contexts.h"
+#include "hangs/wait_tasks.h"
 #include "support/assert_more.h"
 #include "support/fake_tasks.h"
 #include "support/suite.h"
@@ -147,7 +148,8 @@ static void find_contexts(void)
 		rows[i] = (struct thread_wait){ .thread = runtime_thread_at(heap->runtime, i) };
 	ASSERT_UINT_FATAL(async_graph_create(heap, waits.members, false, NULL, &graph, NULL),
 			  HD_OK);
-	ASSERT_UINT_FATAL(wait_contexts_find(&waits, NULL, &contexts, NULL), HD_OK);
+	const struct wait_tasks run = { .waits = &waits };
+	ASSERT_UINT_FATAL(wait_contexts_find(&run, NULL, &contexts, NULL), HD_OK);
 }
 
 /* The thread that the box at @p address needs. */
@@ -155,7 +157,8 @@ static uint32_t needed_by(uint64_t address)
 {
 	uint32_t row = async_graph_find(&graph, address);
 	CU_ASSERT_FATAL(row != ASYNC_NO_NODE);
-	return wait_context_of(&contexts, &waits, &graph.rows[row]);
+	bool is_scheduler;
+	return wait_context_of(&contexts, &waits, &graph.rows[row], &is_scheduler);
 }
 
 TEST(what_was_posted_needs_the_thread_of_the_context)

@@ -113,6 +113,12 @@
 	X(AWAIT_CONTINUATION, "System.Threading.Tasks.AwaitTaskContinuation", CORELIB, 8, 0)       \
 	X(CONTEXT_CONTINUATION,                                                                    \
 	  "System.Threading.Tasks.SynchronizationContextAwaitTaskContinuation", CORELIB, 8, 0)     \
+	X(SCHEDULER_CONTINUATION, "System.Threading.Tasks.TaskSchedulerAwaitTaskContinuation",     \
+	  CORELIB, 8, 0)                                                                           \
+	X(PAIR_SCHEDULER,                                                                          \
+	  "System.Threading.Tasks.ConcurrentExclusiveSchedulerPair+"                               \
+	  "ConcurrentExclusiveTaskScheduler",                                                      \
+	  CORELIB, 8, 0)                                                                           \
 	X(COMPLETION_SOURCE, "System.Threading.Tasks.TaskCompletionSource", CORELIB, 8, 0)         \
 	X(COMPLETION_SOURCE_OF, "System.Threading.Tasks.TaskCompletionSource`1", CORELIB, 8, 0)    \
 	X(TASK_AWAITER, "System.Runtime.CompilerServices.TaskAwaiter", CORELIB, 8, 0)              \
@@ -317,6 +323,7 @@
 	X(TASK_NEXT, TASK, "m_continuationObject", 8, 0)                                          \
 	X(TASK_ACTION, TASK, "m_action", 8, 0)                                                    \
 	X(TASK_STATE_OBJECT, TASK, "m_stateObject", 8, 0)                                         \
+	X(TASK_SCHEDULER, TASK, "m_taskScheduler", 8, 0)                                          \
 	X(TASK_EXCEPTIONS, TASK,                                                                  \
 	  "m_contingentProperties.m_exceptionsHolder.m_faultExceptions._items", 8, 0)             \
 	X(DISPATCH_INFO_EXCEPTION, DISPATCH_INFO, "_exception", 8, 0)                             \
@@ -336,6 +343,8 @@
 	X(CONTINUATION_ACTION, AWAIT_CONTINUATION, "m_action", 8, 0)                              \
 	X(CONTINUATION_TARGET, AWAIT_CONTINUATION, "m_action._target", 8, 0)                      \
 	X(CONTEXT_CONTINUATION_OF, CONTEXT_CONTINUATION, "m_syncContext", 8, 0)                   \
+	X(SCHEDULER_CONTINUATION_OF, SCHEDULER_CONTINUATION, "m_scheduler", 8, 0)                 \
+	X(PAIR_SCHEDULER_MOST, PAIR_SCHEDULER, "m_maxConcurrencyLevel", 8, 0)                     \
 	X(COMPLETION_SOURCE_TASK, COMPLETION_SOURCE_OF, "_task", 8, 0)                            \
 	X(AWAITER_TASK, TASK_AWAITER, "m_task", 8, 0)                                             \
 	X(VALUE_AWAITER_OBJECT, VALUE_TASK_AWAITER, "_value._obj", 8, 0)                          \

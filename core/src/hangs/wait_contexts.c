@@ -6,6 +6,7 @@
 #include "analysis/async/async_box.h"
 #include "analysis/async/async_graph.h"
 #include "gc/references.h"
+#include "hangs/wait_tasks.h"
 #include "inspect/thread_name.h"
 #include "inspect/value.h"
 #include "runtime/coreclr/types/type_name.h"
@@ -18,13 +19,13 @@
 /* Continuations of one task that are looked at. */
 #define CONTINUATIONS_MAX 64u
 
-#define ANY_CONTEXT  "System.Threading.SynchronizationContext"
-#define CONTINUATION "System.Threading.Tasks.SynchronizationContextAwaitTaskContinuation"
+#define ANY_CONTEXT "System.Threading.SynchronizationContext"
 
 void wait_contexts_deinit(struct wait_contexts *contexts)
 {
 	wait_rows_deinit(&contexts->threads);
 	wait_rows_deinit(&contexts->posted);
+	wait_schedulers_deinit(&contexts->schedulers);
 }
 
 /* The context of a thread that has one of its own kind; 0: none. */
@@ -129,10 +130,12 @@ static enum hd_status find_posted(struct post_search *search, const struct wait_
 	return HD_OK;
 }
 
-enum hd_status wait_contexts_find(const struct waits *waits, struct job *job,
+enum hd_status wait_contexts_find(const struct wait_tasks *tasks, struct job *job,
 				  struct wait_contexts *ret, struct hd_error *err)
 {
+	const struct waits *waits = tasks->waits;
 	const struct wait_rows *threads = &ret->threads;
+	TRY(wait_schedulers_find(tasks, job, &ret->schedulers, err));
 	TRY(find_threads(waits, &ret->threads, err));
 	if (!threads->rows_count)
 		return HD_OK;
@@ -151,16 +154,41 @@ enum hd_status wait_contexts_find(const struct waits *waits, struct job *job,
 	return waits->async->failed ? fail_nomem(err) : HD_OK;
 }
 
-/* The context in which an object goes on with the async method; 0: it is no such continuation. */
+/* Continuations that go on in a context, or in a scheduler, which they refer to. */
+static const struct {
+	const char *type;
+	enum fact where;
+} continuations[] = {
+	{ "System.Threading.Tasks.SynchronizationContextAwaitTaskContinuation",
+	  FACT_CONTEXT_CONTINUATION_OF },
+	{ "System.Threading.Tasks.TaskSchedulerAwaitTaskContinuation",
+	  FACT_SCHEDULER_CONTINUATION_OF },
+};
+
+/* The field of an object of a type that tells where it goes on; false: it is no such continuation. */
+static bool find_where(const struct waits *waits, const struct type *type, enum fact *ret)
+{
+	const char *name = type_name(waits->heap->runtime, type, NULL);
+	for (size_t i = 0; i < sizeof(continuations) / sizeof(continuations[0]); i++) {
+		if (strcmp(name, continuations[i].type) == 0) {
+			*ret = continuations[i].where;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The context or scheduler in which an object goes on with the async method; 0: it is no such continuation. */
 static uint64_t context_of_continuation(const struct waits *waits, uint64_t address, uint64_t box)
 {
 	struct object object, action;
 	struct delegate_info delegate;
+	enum fact where;
 	if (!member_object(waits->members, address, &object) ||
-	    strcmp(type_name(waits->heap->runtime, object.type, NULL), CONTINUATION) != 0)
+	    !find_where(waits, object.type, &where))
 		return 0;
 	struct member call = fact_of(waits->members, &object, FACT_CONTINUATION_ACTION);
-	struct member context = fact_of(waits->members, &object, FACT_CONTEXT_CONTINUATION_OF);
+	struct member context = fact_of(waits->members, &object, where);
 	bool is_its = call.state == MEMBER_READ && context.state == MEMBER_READ &&
 		      member_object(waits->members, call.bits, &action) &&
 		      type_is_delegate(waits->heap->runtime, action.type) &&
@@ -168,7 +196,7 @@ static uint64_t context_of_continuation(const struct waits *waits, uint64_t addr
 	return is_its ? context.bits : 0;
 }
 
-/* The context in which what is awaited goes on with the async method, as one of several or alone. */
+/* The context or scheduler in which what is awaited goes on with the async method, as one of several or alone. */
 static uint64_t find_context(const struct waits *waits, uint64_t awaited, uint64_t box)
 {
 	struct member next = fact_at(waits->members, awaited, FACT_TASK_NEXT);
@@ -189,20 +217,32 @@ static uint64_t find_context(const struct waits *waits, uint64_t awaited, uint64
 	return context;
 }
 
-uint32_t wait_context_of(const struct wait_contexts *contexts, const struct waits *waits,
-			 const struct async_node *method)
+/* The context or scheduler in which an async method that waits goes on; 0: none, or it is not known. */
+static uint64_t place_of_method(const struct waits *waits, const struct async_node *method)
 {
 	struct object object;
 	struct async_box now;
-	if (!contexts->threads.rows_count)
-		return WAIT_NOBODY;
-	if (method->wait == AWAIT_THREAD)
-		return wait_rows_only(&contexts->posted, method->task);
 	if (method->is_runtime)
-		return wait_rows_only(&contexts->threads, async_node_context(waits->async, method));
+		return async_node_context(waits->async, method);
 	if (method->state < 0 || !member_object(waits->members, method->address, &object) ||
 	    !async_box_read(waits->heap, waits->members, &object, &now) || !now.awaited)
+		return 0;
+	return find_context(waits, now.awaited, method->address);
+}
+
+uint32_t wait_context_of(const struct wait_contexts *contexts, const struct waits *waits,
+			 const struct async_node *method, bool *ret_is_scheduler)
+{
+	const struct wait_schedulers *schedulers = &contexts->schedulers;
+	uint32_t thread;
+	*ret_is_scheduler = false;
+	if (!contexts->threads.rows_count && !schedulers->threads.rows_count)
 		return WAIT_NOBODY;
-	uint64_t context = find_context(waits, now.awaited, method->address);
-	return wait_rows_only(&contexts->threads, context);
+	bool is_posted = method->wait == AWAIT_THREAD;
+	uint64_t key = is_posted ? method->task : place_of_method(waits, method);
+	thread = wait_rows_only(is_posted ? &schedulers->queued : &schedulers->threads, key);
+	*ret_is_scheduler = thread != WAIT_NOBODY;
+	return *ret_is_scheduler
+		       ? thread
+		       : wait_rows_only(is_posted ? &contexts->posted : &contexts->threads, key);
 }

@@ -108,15 +108,17 @@ static enum hd_status add_context(struct edge_search *search, const struct async
 {
 	struct waits *waits = search->waits;
 	struct wait_several several = { .node = node, .begin = waits->several.parts_count };
-	uint32_t thread = wait_context_of(&search->contexts, waits, method);
+	bool is_scheduler;
+	uint32_t thread = wait_context_of(&search->contexts, waits, method, &is_scheduler);
 	if (thread == WAIT_NOBODY || !wait_parts_have_room(waits, 2))
 		return HD_OK;
 	if (waits->edges[node].to != WAIT_NOBODY)
 		TRY(wait_part_add(waits, waits->edges[node], err));
-	TRY(wait_part_add(
-		waits,
-		(struct wait_edge){ .to = thread, .is_probable = true, .returns_to_thread = true },
-		err));
+	const struct wait_edge edge = { .to = thread,
+					.is_probable = !is_scheduler,
+					.returns_to_thread = true,
+					.is_of_scheduler = is_scheduler };
+	TRY(wait_part_add(waits, edge, err));
 	return wait_several_add(waits, several, err);
 }
 
@@ -163,7 +165,7 @@ enum hd_status wait_find_edges(struct waits *waits, struct job *job, struct hd_e
 	TRY(held_semaphores_find(waits, job, &search.semaphores, err));
 	TRY(wait_readers_find(waits, job, &search.readers, err));
 	TRY(wait_grains_find(waits, job, &search.grains, err));
-	TRY(wait_contexts_find(waits, job, &search.contexts, err));
+	TRY(wait_contexts_find(&search.tasks, job, &search.contexts, err));
 	return make_edges(&search, err);
 }
 

@@ -20,7 +20,7 @@
  * 8. wait_is_over() sets is_over: such a thread has no edge.
  * 9. wait_find_edges() makes the edges and the lists of those that wait for several, and sets unknown_readers.
  *    These are looked for before: who runs tasks and who completes them (wait_tasks), who may have a semaphore
- *    (wait_holders), who reads a lock (wait_readers), which thread a method returns to (wait_contexts).
+ *    (wait_holders), who reads a lock (wait_readers), which thread a method returns to (wait_contexts, wait_schedulers).
  *    wait_choose_edges() then chooses one edge of several.
  * 10. wait_blame_owners() sets blamed_owner.
  *
@@ -89,6 +89,7 @@ struct wait_edge {
 			   * or the wait has a limit of time or may be cancelled (Task.WaitAsync) */
 	/** An async method returns to this thread: it counts only if the thread can never go on. */
 	bool returns_to_thread;
+	bool is_of_scheduler; /**< returns_to_thread: the thread runs its TaskScheduler, and not its context */
 };
 
 /**

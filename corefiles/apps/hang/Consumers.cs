@@ -69,5 +69,28 @@ namespace Hang
         }
 
         public static void Slow() => Begin(4, true);
+
+        /// <summary>All wait until the line is there again, which each message knows, too.</summary>
+        private sealed class Line
+        {
+            public readonly TaskCompletionSource Ready = new();
+            public readonly Channel<Line> Box = Channel.CreateUnbounded<Line>();
+
+            public async Task Send()
+            {
+                await foreach (Line line in Box.Reader.ReadAllAsync())
+                    await line.Ready.Task;
+            }
+        }
+
+        public static void Reconnect()
+        {
+            var line = new Line();
+            kept.Add(line);
+            for (int i = 0; i < 3; i++)
+                kept.Add(line.Send());
+            for (int i = 0; i < 20; i++)
+                line.Box.Writer.TryWrite(line);
+        }
     }
 }

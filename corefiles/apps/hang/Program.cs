@@ -50,10 +50,19 @@ namespace Hang
                 case "starts": Starts.Begin(); break;
                 case "pulses": Signals.Lost(); break;
                 case "consumers": Consumers.Wait(); break;
+                case "schedulers": Schedulers.Begin(); break;
+                case "rentals": Rentals.Begin(); break;
+                case "forgotten": Forgotten.Begin(); break;
                 case "healthy10":
                     Starts.Slow();
                     Signals.Slow();
                     Consumers.Slow();
+                    break;
+                case "healthy11":
+                    Schedulers.Busy();
+                    Rentals.Busy();
+                    Forgotten.Busy();
+                    Consumers.Reconnect();
                     break;
                 case "finalizer": RuntimeWaits.Finalizer(); break;
                 case "collection": RuntimeWaits.Collection(); break;

@@ -283,7 +283,7 @@ void append_blocked(struct text *text, const struct waits *waits, const struct t
 	text_puts(text, owner_verb(waits, wait, edge.is_probable));
 }
 
-/* "..., and then for thread 5 (window), which runs its Shop.WindowContext" */
+/* "..., and then for thread 5 (window), which runs its SynchronizationContext" */
 static void append_return(struct text *text, const struct waits *waits, uint32_t node)
 {
 	const struct async_node *box = wait_node_method(waits, node);
@@ -299,7 +299,9 @@ static void append_return(struct text *text, const struct waits *waits, uint32_t
 		text_puts(text, ", and then for ");
 	}
 	append_node(text, waits, waits->edges[node].to);
-	text_puts(text, ", which runs its SynchronizationContext");
+	text_puts(text, waits->edges[node].is_of_scheduler
+				? ", which runs its TaskScheduler"
+				: ", which runs its SynchronizationContext");
 }
 
 /* "the async method A waits for SemaphoreSlim 7f... (0 free), which thread 5 probably has" */

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// Waits for what nobody else has any more: workers of a queue that nobody closes, a limit whose places were not given
+// back, an answer whose question was thrown away, a task that nobody started, a signal of one who has ended. And the same where
+// somebody still has it.
+using System;
+using System.Collections.Concurrent;
+using System.Collections.Generic;
+using System.Runtime.CompilerServices;
+using System.Threading;
+using System.Threading.Channels;
+using System.Threading.Tasks;
+
+namespace Hang
+{
+    /// <summary>Answers by number, of questions that are on their way.</summary>
+    public sealed class Questions
+    {
+        private readonly ConcurrentDictionary<int, TaskCompletionSource<int>> open = new();
+
+        public Task<int> Ask(int number)
+        {
+            var source = new TaskCompletionSource<int>(TaskCreationOptions.RunContinuationsAsynchronously);
+            open[number] = source;
+            return source.Task;
+        }
+
+        /// <summary>After an error: all that are open are dropped.</summary>
+        public void Reset() => open.Clear();
+    }
+
+    public static class Forgotten
+    {
+        private static readonly List<object> kept = new();
+
+        /// <summary>Fill a queue for some workers, and wait until they have ended; nobody tells them that it is all.</summary>
+        private static void Convert(int files, BlockingCollection<int> queue)
+        {
+            var workers = new List<Thread>();
+            for (int i = 0; i < 2; i++)
+            {
+                string name = "convert-" + i;
+                workers.Add(Truth.Start(name, "BlockingCollection", queue, null, () =>
+                {
+                    foreach (int file in queue.GetConsumingEnumerable())
+                        GC.KeepAlive(file);
+                }));
+            }
+            for (int i = 0; i < files; i++)
+                queue.Add(i);
+            foreach (Thread worker in workers)
+                worker.Join();
+        }
+
+        /// <summary>The same with a channel and async workers.</summary>
+        private static async Task Import(Channel<int> channel)
+        {
+            async Task Read()
+            {
+                await foreach (int row in channel.Reader.ReadAllAsync())
+                    GC.KeepAlive(row);
+            }
+            Task[] workers = { Read(), Read(), Read() };
+            for (int i = 0; i < 50; i++)
+                await channel.Writer.WriteAsync(i);
+            await Task.WhenAll(workers);
+        }
+
+        /// <summary>At most so many at once; a place of one that fails is lost.</summary>
+        private static async Task<int> Fetch(int pages, SemaphoreSlim places)
+        {
+            async Task<int> One(int page)
+            {
+                await places.WaitAsync();
+                try
+                {
+                    await Task.Yield();
+                    if (page % 5 == 4)
+                        throw new InvalidOperationException("page " + page);
+                    places.Release();
+                    return page;
+                }
+                catch (InvalidOperationException)
+                {
+                    return 0;
+                }
+            }
+            var tasks = new List<Task<int>>();
+            for (int i = 0; i < pages; i++)
+                tasks.Add(One(i));
+            return (await Task.WhenAll(tasks)).Length;
+        }
+
+        private static async Task<int> Question(Questions questions, int number) => 1 + await questions.Ask(number);
+
+        private static async Task Later(Task cold)
+        {
+            await cold;
+            GC.KeepAlive(cold);
+        }
+
+        /// <summary>Waits until a helper is ready, which ends before.</summary>
+        private static void Prepare(ManualResetEventSlim ready)
+        {
+            var helper = new Thread(() =>
+            {
+                if (kept.Count > 1000)
+                    ready.Set();
+            });
+            helper.Start();
+            ready.Wait();
+        }
+
+        /// <summary>Says where an object is without keeping it.</summary>
+        private static Func<string> Where(object target)
+        {
+            var reference = new WeakReference(target);
+            return () => Truth.AddressOf(reference.Target);
+        }
+
+        private static readonly List<(Func<string> Place, int Count)> said = new();
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void Plant()
+        {
+            var queue = new BlockingCollection<int>();
+            said.Add((Where(queue), 2));
+            Start("converter", () => Convert(100, queue));
+            var channel = Channel.CreateBounded<int>(4);
+            said.Add((Where(channel), 3));
+            Start("importer", () => Import(channel).Wait());
+            var places = new SemaphoreSlim(3);
+            said.Add((Where(places), 5));
+            Start("fetcher", () => Fetch(20, places).Wait());
+            var questions = new Questions();
+            Start("asker", () =>
+            {
+                Task<int> one = Question(questions, 1);
+                questions.Reset();
+                said.Add((Where(one), 1));
+                GC.KeepAlive(one.Result);
+            });
+            var cold = new Task(() => GC.KeepAlive(kept));
+            said.Add((Where(cold), 1));
+            Start("starter", () => Later(cold).Wait());
+            var ready = new ManualResetEventSlim();
+            said.Add((Where(ready), 1));
+            Start("preparer", () => Prepare(ready));
+        }
+
+        private static void Start(string name, Action body) => new Thread(() => body()) { IsBackground = true, Name = name }.Start();
+
+        public static void Begin()
+        {
+            Plant();
+            Thread.Sleep(500);
+        }
+
+        /// <summary>Somebody has what they wait for, and may give it; only not now.</summary>
+        public static void Busy()
+        {
+            var queue = new BlockingCollection<int>();
+            kept.Add(queue);
+            Start("open-converter", () => Convert(100, queue));
+            var channel = Channel.CreateBounded<int>(4);
+            Start("open-importer", () => Import(channel).Wait());
+            kept.Add(new Timer(_ => channel.Writer.TryComplete(), null, 1000 * 3600, -1));
+            var places = new SemaphoreSlim(3);
+            Start("open-fetcher", () => Fetch(20, places).Wait());
+            Start("giver", () =>
+            {
+                Thread.Sleep(1000 * 3600);
+                places.Release();
+            });
+            var questions = new Questions();
+            kept.Add(questions);
+            Start("open-asker", () => GC.KeepAlive(Question(questions, 1).Result));
+            var cancel = new CancellationTokenSource();
+            kept.Add(cancel);
+            Start("cancelled", () => new SemaphoreSlim(0).Wait(cancel.Token));
+            var cold = new Task(() => GC.KeepAlive(kept));
+            kept.Add(new Timer(_ => cold.Start(), null, 1000 * 3600, -1));
+            Start("open-starter", () => Later(cold).Wait());
+            var ready = new ManualResetEventSlim();
+            Start("open-preparer", () => Prepare(ready));
+            Start("setter", () =>
+            {
+                Thread.Sleep(1000 * 3600);
+                ready.Set();
+            });
+            Start("limited", () => new SemaphoreSlim(0).Wait(1000 * 3600));
+        }
+    }
+}
