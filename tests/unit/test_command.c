@@ -88,7 +88,7 @@ TEST(options_and_words_in_any_order_and_spelling)
 		"dumpheap fff+1 1030-0x10 -short",
 		"dumpheap -short -min 24 -max 0x20",
 		"dumpheap -short -max 1023 -min 0x18",
-		"dumpheap -limit 1 -short -limit 2",
+		"dumpheap -limit 2 -short -limit 2",
 		"dumpheap -short -limit 2 --workers 2 --width 30 --max-mem 1G --color off --lenient",
 	};
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
@@ -121,6 +121,7 @@ TEST(wrong_options_are_told_with_the_right_ones)
 	check_fails("dumpheap -", HD_EXIT_USAGE, "hexadecimal");
 	check_fails("dumpheap -limit", HD_EXIT_USAGE, "-limit needs a value");
 	check_fails("dumpheap -stat=1", HD_EXIT_USAGE, "-stat takes no value");
+	check_fails("dumpheap -limit 1 -short --limit=2", HD_EXIT_USAGE, "twice");
 	check_fails("dumpheap -limit ten", HD_EXIT_USAGE, "\"ten\"");
 	check_fails("dumpheap -limit=", HD_EXIT_USAGE, "number");
 	check_fails("dumpheap -min 1f", HD_EXIT_USAGE, "\"1f\"");

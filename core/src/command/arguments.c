@@ -198,7 +198,7 @@ static enum hd_status parse_value(const struct call *call, const struct expected
 	const char *dash = expected->dash, *name = expected->name;
 	if (is_number(kind) && !parse_number(text, &ret->number)) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
-			    "%s%s is a number (decimal, or 0x...), not \"%.40s\"", dash, name,
+			    "%s%s is a number such as 100, 0x64 or 1.5M, not \"%.40s\"", dash, name,
 			    text);
 	}
 	bool is_address = is_id(kind) && parse_address(text, &ret->number);
@@ -281,15 +281,22 @@ static enum hd_status parse_option(struct call *call, int argc, const char *cons
 	bool common = option >= common_options && option < common_options + COMMON_COUNT;
 	if (common)
 		return apply_common(call, option, parsed.text);
+	struct value *before = &call->options[option - call->command->options];
 	if (option->kind == VALUE_RULE) {
 		text_printf(&call->joined, "%s %s\n", option->name, parsed.text);
 		if (call->joined.failed)
 			return fail_nomem(call->err);
 	}
+	if (option->kind != VALUE_RULE && option->value && before->given &&
+	    strcmp(before->text, value) != 0) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "-%s is given twice, as \"%.40s\" and as \"%.40s\": give it once",
+			    option->name, before->text, value);
+	}
 	/* A command's own -full shows names whole, too. */
 	if (strcmp(option->name, common_options[COMMON_FULL].name) == 0)
 		call->settings.width = 0;
-	call->options[option - call->command->options] = parsed;
+	*before = parsed;
 	return HD_OK;
 }
 

@@ -342,21 +342,52 @@ static bool skip_0x(const char **string)
 	return true;
 }
 
+/* The digits after a point: @p ret_value of @p ret_parts.  With at most six, a product with a unit fits. */
+static bool parse_fraction(const char **string, uint64_t *ret_value, uint64_t *ret_parts)
+{
+	const char *begin = *string;
+	if (!parse_digits(string, 10, ret_value) || *string - begin > 6)
+		return false;
+	for (*ret_parts = 1; begin < *string; begin++)
+		*ret_parts *= 10;
+	return true;
+}
+
+/* "K", "kB", "KiB": the bytes of the unit that *@p string begins with, or 0. */
+static uint64_t parse_unit(const char **string)
+{
+	static const char units[] = "kmgt";
+	const char *at = *string, *unit = *at ? strchr(units, *at | 0x20) : NULL;
+	if (!unit)
+		return 0;
+	at++;
+	if ((at[0] | 0x20) == 'i' && (at[1] | 0x20) == 'b') {
+		at += 2;
+	} else {
+		at += (at[0] | 0x20) == 'b';
+	}
+	*string = at;
+	return (uint64_t)1 << (10 * (unit - units + 1));
+}
+
 bool parse_number(const char *string, uint64_t *ret)
 {
-	uint64_t value;
+	uint64_t value, fraction = 0, parts = 1;
 	unsigned int base = skip_0x(&string) ? 16 : 10;
 	if (!parse_digits(&string, base, &value))
 		return false;
-	const char *suffixes = "kmg";
-	const char *suffix = *string ? strchr(suffixes, *string | 0x20) : NULL;
-	if (suffix) {
-		if (__builtin_mul_overflow(value, (uint64_t)1 << (10 * (suffix - suffixes + 1)),
-					   &value))
-			return false;
+	bool is_fraction = base == 10 && *string == '.';
+	if (is_fraction) {
 		string++;
+		if (!parse_fraction(&string, &fraction, &parts))
+			return false;
 	}
-	if (*string)
+	uint64_t unit = parse_unit(&string);
+	if (*string || (is_fraction && !unit))
+		return false;
+	unit = unit ? unit : 1;
+	if (__builtin_mul_overflow(value, unit, &value) ||
+	    __builtin_add_overflow(value, fraction * unit / parts, &value))
 		return false;
 	*ret = value;
 	return true;

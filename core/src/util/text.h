@@ -150,8 +150,9 @@ const char *format_share(double share, char *buf);
 const char *format_real(double value, bool is_single, char *buf, size_t size);
 
 /**
- * Parse a number with an optional suffix K, M, G (powers of 1,024), decimal or 0x-hexadecimal;
- * false unless the whole @p string is such a number.
+ * Parse a number, decimal or 0x-hexadecimal, with an optional suffix K, M, G, T (powers of 1,024; KB and KiB mean the
+ * same); before a suffix a decimal number may have up to six digits after a point, as in 1.5M.  False unless the whole
+ * @p string is such a number.
  */
 bool parse_number(const char *string, uint64_t *ret);
 
