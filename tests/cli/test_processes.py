@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import shutil
 import signal
 import struct
@@ -80,6 +81,14 @@ class Processes(unittest.TestCase):
                 self.assertEqual(result.status, 3)
                 self.assertIn("no CoreCLR here", result.err)
                 self.assertRegex(result.err, r"was stopped for [0-9.]+ ms")
+                # A second process is stopped, too; and none is for a rule that cannot be checked.
+                result = run(str(process.pid), "memory", "-against", str(process.pid))
+                self.assertEqual(len(re.findall(r"was stopped for [0-9.]+ ms", result.err)), 2)
+                for rule in ("Shop.Session", "Shop.Session=many"):
+                    result = run(str(process.pid), "assert", "-max", rule)
+                    self.assertEqual(result.status, 2)
+                    self.assertIn("the name of a type and a number", result.err)
+                    self.assertNotIn("stopped", result.err)
                 # The first look says it once, and names no command that has no answer here.
                 look = run(str(process.pid), "triage", "--json").json()
                 parts = [row["part"] for row in look["parts"]]

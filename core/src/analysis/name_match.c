@@ -164,3 +164,10 @@ bool name_matches(const char *name, size_t size, const char *part)
 		is_at_begin = false;
 	}
 }
+
+bool name_is(const char *name, size_t size, const char *wanted)
+{
+	if (strpbrk(wanted, "*^$"))
+		return name_matches(name, size, wanted);
+	return strlen(wanted) == size && memcmp(name, wanted, size) == 0;
+}

@@ -14,3 +14,9 @@
  * as the escape that answers show for some: \u000a, or \xff for a byte that is not UTF-8.
  */
 bool name_matches(const char *name, size_t size, const char *part);
+
+/**
+ * Is @p name called @p wanted?  If there is a star, ^ or $ in @p wanted, as name_matches() means it; else the whole name
+ * must be the same.
+ */
+bool name_is(const char *name, size_t size, const char *wanted);

@@ -245,6 +245,9 @@ void call_end_document(struct call *call, enum hd_status status);
 /** HD_ERR_CANCELLED once the sink is closed or the user asked to stop; call it per row. */
 HD_NODISCARD enum hd_status call_check(struct call *call);
 
+/** If @p session has just copied a process: warn for how long that was stopped. */
+void call_tell_stop(const struct call *call, const struct hd_session *session);
+
 /** Was the option -conservative given? false for commands without it. */
 bool call_is_conservative(const struct call *call);
 

@@ -12,6 +12,7 @@ enum hd_status other_session_open(struct call *call, const char *name, struct hd
 		hd_session_destroy(other);
 		return status;
 	}
+	call_tell_stop(call, other);
 	*ret = other;
 	return HD_OK;
 }

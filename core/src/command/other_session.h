@@ -5,7 +5,8 @@
 #include "command/call.h"
 
 /**
- * Open @p name in a session of its own, with the settings of the call.
+ * Open @p name in a session of its own, with the settings of the call.  A process is copied: the sink is told for how long
+ * it was stopped.
  *
  * @param[out] ret To be given to hd_session_destroy(); untouched on failure.
  */

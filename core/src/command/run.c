@@ -63,10 +63,9 @@ void call_end_document(struct call *call, enum hd_status status)
 	json_end(&call->json);
 }
 
-/* A process that was stopped to be copied: its owner wants to know for how long. */
-static void tell_stop(const struct call *call)
+void call_tell_stop(const struct call *call, const struct hd_session *session)
 {
-	const struct target *target = call->session->target;
+	const struct target *target = session->target;
 	if (!target || target->process.stopped_seconds <= 0)
 		return;
 	char line[96];
@@ -91,7 +90,7 @@ static enum hd_status open_again(struct call *call)
 		session_open(session, session->path, &call->settings, &call->job, &reason);
 	if (status == HD_OK) {
 		target_set_job(session->target, &call->job);
-		tell_stop(call);
+		call_tell_stop(call, session);
 		return HD_OK;
 	}
 	if (status == HD_ERR_NOMEM || status == HD_ERR_CANCELLED) {
@@ -124,7 +123,7 @@ static enum hd_status ensure_open(struct call *call)
 		if (session->target)
 			target_set_job(session->target, &call->job);
 		if (!call->command->tells_findings) {
-			tell_stop(call);
+			call_tell_stop(call, session);
 			if (!session->target)
 				session_warn(session, call->sink, true);
 		}

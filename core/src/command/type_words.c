@@ -19,7 +19,11 @@
 /* A search for a type, and what it found. */
 struct type_search {
 	const char *name;
-	bool is_part; /* a part of names is looked for */
+	enum {
+		SEARCH_IDS,  /* ids of a whole name */
+		SEARCH_PART, /* is there a name with this part? */
+		SEARCH_NAME, /* is there this name (name_is())? */
+	} kind;
 	size_t size;
 	uint64_t ids[SHOWN_MAX];
 	size_t id_count; /* of that name, those that are not in ids too */
@@ -66,8 +70,10 @@ static void keep_similar(struct type_search *search, const char *name, size_t si
 
 static void look_at_name(struct type_search *search, const char *name, size_t size, uint64_t id)
 {
-	if (search->is_part) {
-		search->id_count += name_matches(name, size, search->name);
+	if (search->kind != SEARCH_IDS) {
+		search->id_count += search->kind == SEARCH_PART
+					    ? name_matches(name, size, search->name)
+					    : name_is(name, size, search->name);
 		unsigned int difference = name_difference(name, size, search->name);
 		if (difference < NAME_DIFFERS)
 			keep_similar(search, name, size, difference);
@@ -92,7 +98,7 @@ static bool look_at_type(void *arg, const struct type *type)
 	const char *name = type_name(search->heap->runtime, type, &size);
 	if (name && !type->is_free)
 		look_at_name(search, name, size, type->method_table);
-	return !search->is_part || !search->id_count;
+	return search->kind == SEARCH_IDS || !search->id_count;
 }
 
 static enum hd_status look_at_all(const struct call *call, struct type_search *search)
@@ -107,7 +113,7 @@ static enum hd_status look_at_all(const struct call *call, struct type_search *s
 		const struct graph_type *type = &graph->types[i];
 		if (type->name)
 			look_at_name(search, type->name, type->name_size, type->id);
-		is_done = search->is_part && search->id_count;
+		is_done = search->kind != SEARCH_IDS && search->id_count;
 	}
 	return HD_OK;
 }
@@ -122,15 +128,18 @@ static enum hd_status no_such_type(const struct call *call, const struct type_se
 	if (similar.failed)
 		return fail_nomem(call->err);
 	const char *rest = search->similar_count ? similar.bytes : "; types lists the types";
-	enum hd_status status =
-		search->is_part
-			? fail(call->err, HD_ERR_NOTFOUND, 0, "no type contains \"%.200s\"%.600s",
-			       search->name, rest)
-			: fail(call->err, HD_ERR_NOTFOUND, 0,
-			       "\"%.200s\" is neither a hexadecimal id, such as 1ce056, nor the name "
-			       "of a type%.600s",
-			       search->name, rest);
-	return status;
+	if (search->kind == SEARCH_PART) {
+		return fail(call->err, HD_ERR_NOTFOUND, 0, "no type contains \"%.200s\"%.600s",
+			    search->name, rest);
+	}
+	if (search->kind == SEARCH_NAME) {
+		return fail(call->err, HD_ERR_NOTFOUND, 0, "no type is called \"%.200s\"%.600s",
+			    search->name, rest);
+	}
+	return fail(call->err, HD_ERR_NOTFOUND, 0,
+		    "\"%.200s\" is neither a hexadecimal id, such as 1ce056, nor the name "
+		    "of a type%.600s",
+		    search->name, rest);
 }
 
 static enum hd_status not_one_type(const struct call *call, const struct type_search *search)
@@ -167,11 +176,23 @@ enum hd_status call_find_types(struct call *call)
 	return HD_OK;
 }
 
+static enum hd_status check_search(const struct call *call, struct type_search *search)
+{
+	search->size = strlen(search->name);
+	TRY(look_at_all(call, search));
+	return search->id_count ? HD_OK : no_such_type(call, search);
+}
+
 enum hd_status call_check_pattern(const struct call *call, const char *part)
 {
-	struct type_search search = { .name = part, .size = strlen(part), .is_part = true };
-	TRY(look_at_all(call, &search));
-	return search.id_count ? HD_OK : no_such_type(call, &search);
+	struct type_search search = { .name = part, .kind = SEARCH_PART };
+	return check_search(call, &search);
+}
+
+enum hd_status call_check_name(const struct call *call, const char *name)
+{
+	struct type_search search = { .name = name, .kind = SEARCH_NAME };
+	return check_search(call, &search);
 }
 
 enum hd_status call_check_patterns(const struct call *call)

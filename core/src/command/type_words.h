@@ -25,7 +25,10 @@ HD_NODISCARD enum hd_status call_find_types(struct call *call);
  */
 HD_NODISCARD enum hd_status call_check_pattern(const struct call *call, const char *part);
 
-/** The same for the options of a command that has found nothing. */
+/** The same for the whole name of a type, or a pattern: name_is(). */
+HD_NODISCARD enum hd_status call_check_name(const struct call *call, const char *name);
+
+/** The same as call_check_pattern() for the options of a command that has found nothing. */
 HD_NODISCARD enum hd_status call_check_patterns(const struct call *call);
 
 /** Is @p word the name of a type rather than an expression of a debugger: with a point or type arguments? */

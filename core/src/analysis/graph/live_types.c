@@ -23,22 +23,13 @@ enum hd_status live_types_count(const struct hd_graph *graph, const struct reach
 	return HD_OK;
 }
 
-static bool is_named(const struct graph_type *type, const char *pattern)
-{
-	if (!type->name)
-		return false;
-	if (strpbrk(pattern, "*^$"))
-		return name_matches(type->name, type->name_size, pattern);
-	return strlen(pattern) == type->name_size &&
-	       memcmp(type->name, pattern, type->name_size) == 0;
-}
-
 struct live_count live_types_sum(const struct hd_graph *graph, const struct live_count *counts,
 				 const char *pattern)
 {
 	struct live_count sum = { 0 };
 	for (uint32_t i = 0; i < graph->type_count; i++) {
-		if (!is_named(&graph->types[i], pattern))
+		const struct graph_type *type = &graph->types[i];
+		if (!type->name || !name_is(type->name, type->name_size, pattern))
 			continue;
 		sum.count += counts[i].count;
 		sum.size += counts[i].size;

@@ -27,8 +27,7 @@ HD_NODISCARD enum hd_status live_types_count(const struct hd_graph *graph,
 					     const struct reach *reach, struct job *job,
 					     struct live_count *ret, struct hd_error *err);
 
-/** The sum for all types that @p pattern names: the whole name of a type, or a pattern as the option -type takes it if it has a star,
- * ^ or $ in it. */
+/** The sum for all types that @p pattern names, as name_is() means it. */
 struct live_count live_types_sum(const struct hd_graph *graph, const struct live_count *counts,
 				 const char *pattern);
 

@@ -4,12 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/graph/diff.h"
 #include "analysis/graph/live_types.h"
 #include "command/completeness.h"
 #include "command/other_session.h"
 #include "command/table.h"
+#include "command/tracing_began.h"
+#include "command/type_words.h"
 #include "graph/heap_graph.h"
 #include "util/alloc.h"
+#include "util/sink.h"
 
 #define ASSERT_OPTIONS(X)                                                                     \
 	X(OPT_MAX, "max", VALUE_RULE, "TYPE=N", "at most N objects of TYPE are alive", NULL)  \
@@ -21,7 +25,9 @@
 	  NULL)                                                                               \
 	X(OPT_MAX_GROWTH, "max-growth", VALUE_TEXT, "N%|SIZE",                                \
 	  "live objects have grown by at most N percent, or SIZE bytes", NULL)                \
-	X(OPT_MARKDOWN, "markdown", VALUE_NONE, NULL, "the table as Markdown", NULL)
+	X(OPT_MARKDOWN, "markdown", VALUE_NONE, NULL, "the table as Markdown", NULL)          \
+	X(OPT_STRICT, "strict", VALUE_NONE, NULL,                                             \
+	  "a rule about a type that is not there is an error", NULL)
 
 OPTIONS(assert, ASSERT_OPTIONS);
 
@@ -34,11 +40,15 @@ struct heap_rule {
 	uint64_t found;
 	uint64_t before; /* bytes, of a growth */
 	bool is_any;     /* an object of such a type is alive */
+	bool is_known;   /* there is such a type, or the rule is about all */
 };
 
 struct rules {
 	struct heap_rule *rows;
 	size_t count;
+	size_t unknown;          /* rules about a type that is not there */
+	struct hd_error no_type; /* of the first of them, if -strict was given */
+	bool was_traced;         /* the earlier dump has objects that the first trace leaves */
 };
 
 static void rules_deinit(struct rules *rules)
@@ -91,17 +101,6 @@ static enum hd_status add_growth_rule(struct call *call, struct rules *rules)
 	return HD_OK;
 }
 
-static enum hd_status check_assert(struct call *call)
-{
-	const struct value *options = call->options;
-	if (options[OPT_MAX_GROWTH].given != options[OPT_AGAINST].given)
-		return call_usage(call, "-against and -max-growth need each other");
-	if (!options[OPT_MAX].given && !options[OPT_MAX_BYTES].given &&
-	    !options[OPT_MAX_HEAP].given && !options[OPT_MAX_GROWTH].given)
-		return call_usage(call, "a rule is missing");
-	return HD_OK;
-}
-
 static enum hd_status read_rules(struct call *call, struct rules *rules)
 {
 	const char *line = call->joined.bytes, *end;
@@ -119,6 +118,19 @@ static enum hd_status read_rules(struct call *call, struct rules *rules)
 			(struct heap_rule){ .is_bytes = true, .limit = limit };
 	}
 	return call->options[OPT_MAX_GROWTH].given ? add_growth_rule(call, rules) : HD_OK;
+}
+
+/* A process is not stopped for rules that cannot be checked. */
+static enum hd_status check_assert(struct call *call)
+{
+	const struct value *options = call->options;
+	HD_CLEANUP(rules) struct rules rules = { 0 };
+	if (options[OPT_MAX_GROWTH].given != options[OPT_AGAINST].given)
+		return call_usage(call, "-against and -max-growth need each other");
+	if (!options[OPT_MAX].given && !options[OPT_MAX_BYTES].given &&
+	    !options[OPT_MAX_HEAP].given && !options[OPT_MAX_GROWTH].given)
+		return call_usage(call, "a rule is missing");
+	return read_rules(call, &rules);
 }
 
 /* Count what is alive in @p session, by type; to be freed with pages_free(). */
@@ -139,7 +151,7 @@ static enum hd_status count_live(struct call *call, struct hd_session *session,
 }
 
 /* Bytes that are alive in the earlier dump. */
-static enum hd_status count_before(struct call *call, uint64_t *ret)
+static enum hd_status count_before(struct call *call, struct rules *rules, uint64_t *ret)
 {
 	HD_CLEANUP(other_session) struct hd_session *other = NULL;
 	struct hd_graph *graph;
@@ -148,6 +160,8 @@ static enum hd_status count_before(struct call *call, uint64_t *ret)
 	TRY(session_graph(other, false, &call->job, &graph, call->err));
 	TRY(count_live(call, other, graph, &counts));
 	*ret = live_types_total(graph, counts).size;
+	const struct diff_side side = diff_side_of(graph);
+	rules->was_traced = diff_has_events(&side);
 	pages_free(counts, graph->type_count, sizeof(*counts));
 	session_warn(other, call->sink, true);
 	return HD_OK;
@@ -172,20 +186,46 @@ static void judge(const struct hd_graph *graph, const struct live_count *counts,
 
 #define RULE_LIST(X)                                                                               \
 	X(RULE_VERDICT, "verdict", "Verdict", KIND_TEXT, 8, LOOK_LEFT,                             \
-	  "ok; broken; unknown: it holds for what could be read, and not all could be")            \
+	  "ok; broken; unknown: it holds for what could be read, and not all could be; with "      \
+	  "-strict also: there is no such type")                                                   \
 	X(RULE_FOUND, "found", "Found", KIND_NUMBER, 14, LOOK_THOUSANDS, "what is alive")          \
 	X(RULE_LIMIT, "limit", "Limit", KIND_NUMBER, 14, LOOK_THOUSANDS, "what may be alive")      \
 	X(RULE_UNIT, "unit", NULL, KIND_TEXT, 0, 0, "objects or bytes")                            \
 	X(RULE_TYPE, "type", NULL, KIND_TEXT, 0, 0, "of which types; null: of all")                \
 	X(RULE_BEFORE, "before", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT, "bytes in the earlier dump") \
-	X(RULE_ANY, "is_any", NULL, KIND_FLAG, 0, 0, "is an object of these types alive?")
+	X(RULE_ANY, "is_any", NULL, KIND_FLAG, 0, 0, "is an object of these types alive?")         \
+	X(RULE_KNOWN, "is_known", NULL, KIND_FLAG, 0, 0,                                           \
+	  "is there such a type, or is the rule about all objects?")
 
 COLUMNS(rule, RULE_COLUMNS, RULE_LIST);
 
+/* Why the rule holds although nobody may have meant it so. */
+static const char *remark_of(const struct cell *cells)
+{
+	return cells[RULE_ANY].flag     ? ""
+	       : cells[RULE_KNOWN].flag ? ": no object of such a type is alive"
+					: ": there is no such type";
+}
+
+static void rule_layout(struct out *out, const struct cell *cells)
+{
+	const struct cell *type = &cells[RULE_TYPE];
+	char found[NUMBER_SIZE], limit[NUMBER_SIZE], before[32];
+	out_printf(out, "%-8s %14s %14s  %s of ", cells[RULE_VERDICT].text.bytes,
+		   format_thousands(cells[RULE_FOUND].number, found),
+		   format_thousands(cells[RULE_LIMIT].number, limit), cells[RULE_UNIT].text.bytes);
+	if (type->is_there) {
+		text_escape(&out->text, type->text.bytes, type->text.size);
+	} else {
+		out_puts(out, "all objects");
+	}
+	if (cells[RULE_BEFORE].is_there)
+		out_printf(out, ", %s before", format_bytes(cells[RULE_BEFORE].number, before));
+	out_printf(out, "%s\n", remark_of(cells));
+}
+
 SCHEMA(rule, .name = "rules", .is_main = true,
-       .heading = "Verdict           Found          Limit  Rule",
-       .lines = "{verdict:-8} {found:14,} {limit:14,}  {unit} of [{type}|all objects]"
-		"[=before , {before:b} before][?is_any |: no object of such a type is alive]\n");
+       .heading = "Verdict           Found          Limit  Rule", .layout = rule_layout);
 
 /* In a table of Markdown a bar ends a cell, and a backtick ends the code that a name stands in. */
 static void markdown_layout(struct out *out, const struct cell *cells)
@@ -204,7 +244,7 @@ static void markdown_layout(struct out *out, const struct cell *cells)
 	out_puts(out, type->is_there ? "`" : "");
 	if (cells[RULE_BEFORE].is_there)
 		out_printf(out, ", %s before", format_thousands(cells[RULE_BEFORE].number, found));
-	out_puts(out, cells[RULE_ANY].flag ? " |\n" : ": no object of such a type is alive |\n");
+	out_printf(out, "%s |\n", remark_of(cells));
 }
 
 static const struct schema markdown_schema = { .name = "rules",
@@ -214,20 +254,76 @@ static const struct schema markdown_schema = { .name = "rules",
 							  "| --- | ---: | ---: | --- |",
 					       .layout = markdown_layout };
 
+/* Which rules are about a type that the program does not have?  People believe a rule that a misspelt name never breaks. */
+static enum hd_status check_names(struct call *call, struct rules *rules)
+{
+	struct hd_error *err = call->err, reason;
+	for (size_t i = 0; i < rules->count; i++) {
+		struct heap_rule *rule = &rules->rows[i];
+		rule->is_known = true;
+		if (!rule->pattern || rule->is_any)
+			continue;
+		call->err = &reason;
+		enum hd_status status = call_check_name(call, rule->pattern);
+		call->err = err;
+		if (status == HD_OK)
+			continue;
+		if (status != HD_ERR_NOTFOUND) {
+			*err = reason;
+			return status;
+		}
+		rule->is_known = false;
+		if (!rules->unknown++)
+			rules->no_type = reason;
+		if (!call->options[OPT_STRICT].given)
+			sink_warn(call->sink, reason.message);
+	}
+	return HD_OK;
+}
+
+/* The sentence after the table. */
+static void write_verdict(struct call *call, const struct rules *rules, size_t broken,
+			  bool is_complete)
+{
+	const char *blank_line = call->options[OPT_MARKDOWN].given ? "\n" : "";
+	const char *plural = rules->count == 1 ? "" : "s";
+	if (broken) {
+		answer_remark(&call->answer, "%s%zu of %zu rule%s %s broken.\n", blank_line, broken,
+			      rules->count, plural, broken == 1 ? "is" : "are");
+	} else if (!is_complete) {
+		answer_remark(
+			&call->answer,
+			"%sNo rule is known to be broken: not all of the heap could be read.\n",
+			blank_line);
+	} else if (rules->unknown && call->options[OPT_STRICT].given) {
+		answer_remark(&call->answer,
+			      "%s%zu of %zu rule%s %s about a type that is not there.\n",
+			      blank_line, rules->unknown, rules->count, plural,
+			      rules->unknown == 1 ? "is" : "are");
+	} else {
+		answer_remark(&call->answer, "%sAll rules hold.\n", blank_line);
+	}
+	bool has_earlier = call->options[OPT_AGAINST].given;
+	const struct diff_side side = diff_side_of(call->graph);
+	if (has_earlier)
+		tracing_began_write(call, !rules->was_traced && diff_has_events(&side), blank_line);
+}
+
 static void write_rules(struct call *call, const struct rules *rules)
 {
-	bool is_complete = call_is_complete(call);
+	bool is_complete = call_is_complete(call), is_strict = call->options[OPT_STRICT].given;
 	size_t broken = 0;
 	answer_table(&call->answer,
 		     call->options[OPT_MARKDOWN].given ? &markdown_schema : &rule_schema, NULL);
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct heap_rule *rule = &rules->rows[i];
 		bool holds = rule->found <= rule->limit;
+		bool is_sure = is_complete && (rule->is_known || !is_strict);
 		broken += !holds;
 		const struct cell cells[RULE_COLUMNS] = {
-			[RULE_VERDICT] = cell_string(!holds        ? "broken"
-						     : is_complete ? "ok"
-								   : "unknown"),
+			[RULE_VERDICT] = cell_string(!holds    ? "broken"
+						     : is_sure ? "ok"
+							       : "unknown"),
 			[RULE_FOUND] = cell_number(rule->found),
 			[RULE_LIMIT] = cell_number(rule->limit),
 			[RULE_UNIT] = cell_string(rule->is_bytes ? "bytes" : "objects"),
@@ -235,23 +331,13 @@ static void write_rules(struct call *call, const struct rules *rules)
 			[RULE_BEFORE] =
 				rule->is_growth ? cell_number(rule->before) : (struct cell){ 0 },
 			[RULE_ANY] = cell_flag(rule->is_any),
+			[RULE_KNOWN] = cell_flag(rule->is_known),
 		};
 		answer_row(&call->answer, cells);
 	}
 	(void)answer_table_end(&call->answer);
 	call->findings = broken || !is_complete;
-	const char *blank_line = call->options[OPT_MARKDOWN].given ? "\n" : "";
-	if (!call->findings) {
-		answer_remark(&call->answer, "%sAll rules hold.\n", blank_line);
-	} else if (!broken) {
-		answer_remark(
-			&call->answer,
-			"%sNo rule is known to be broken: not all of the heap could be read.\n",
-			blank_line);
-	} else {
-		answer_remark(&call->answer, "%s%zu of %zu rules broken.\n", blank_line, broken,
-			      rules->count);
-	}
+	write_verdict(call, rules, broken, is_complete);
 	completeness_json(call);
 	completeness_write(call, "rules may be broken by what is missing");
 }
@@ -263,23 +349,28 @@ static enum hd_status run_assert(struct call *call)
 	uint64_t before = 0;
 	TRY(read_rules(call, &rules));
 	if (call->options[OPT_AGAINST].given)
-		TRY(count_before(call, &before));
+		TRY(count_before(call, &rules, &before));
 	TRY(count_live(call, call->session, call->graph, &counts));
 	for (size_t i = 0; i < rules.count; i++)
 		judge(call->graph, counts, before, &rules.rows[i]);
 	pages_free(counts, call->graph->type_count, sizeof(*counts));
+	TRY(check_names(call, &rules));
 	job_end(&call->job);
 	write_rules(call, &rules);
-	return HD_OK;
+	if (!rules.unknown || !call->options[OPT_STRICT].given)
+		return HD_OK;
+	return fail(call->err, HD_ERR_NOTFOUND, 0, "%s", rules.no_type.message);
 }
 
 COMMAND(assert, .has_rows = true, .top_level = TOP_LEVEL_NEVER,
 	.summary = "check rules about live objects, for a test or a build",
 	.description =
 		"Only objects that a root keeps alive count: garbage that waits for a collection does\n"
-		"not. TYPE is the whole name of a type; with a star, ^ or $ in it a pattern, as after\n"
-		"-type. -max and -max-bytes may be given again. A rule of which nothing is broken,\n"
-		"where not all of the heap could be read, is unknown. The status is 0 if all rules\n"
-		"hold, and 1 if one is broken or unknown.\n",
+		"not. TYPE is the whole name of a type, or a pattern if there is a star, ^ or $ in it:\n"
+		"a star is any text, ^ is where the name begins and $ where it ends. Without ^ and $ a\n"
+		"pattern matches anywhere: *Session also matches Shop.SessionFactory, *Session$ does\n"
+		"not. -max and -max-bytes may be given again. A rule of which nothing is broken, where\n"
+		"not all of the heap could be read, is unknown. The status is 0 if all rules hold, 1 if\n"
+		"one is broken or unknown, and with -strict 2 if there is no such type.\n",
 	.example = "assert -max Shop.Session=100 -max-heap 200M", .needs = NEEDS_GRAPH,
 	.options = assert_options, .check = check_assert);

@@ -7,6 +7,7 @@
 #include "command/heap/heap_call.h"
 #include "command/other_session.h"
 #include "command/table.h"
+#include "command/tracing_began.h"
 #include "util/alloc.h"
 
 #define DIFF_OPTIONS(X)                                                                 \
@@ -159,26 +160,6 @@ static void write_diff_total(struct call *call, const struct diff_side *before,
 	answer_record(&call->answer, &total_schema, cells);
 }
 
-/* The first trace session of a process leaves objects that are not the program's own. */
-static void write_diff_tracing(struct call *call, const struct diff_side *before,
-			       const struct diff_side *after)
-{
-	static const struct column columns[] = {
-		{ "tracing_began", NULL, KIND_FLAG, 0, 0,
-		  "was the process traced between the two for the first time?" },
-	};
-	static const struct schema schema = { SCHEMA_COLUMNS(columns) };
-	bool began = !diff_has_events(before) && diff_has_events(after);
-	answer_data(&call->answer, &schema, (const struct cell[]){ cell_flag(began) });
-	if (!began)
-		return;
-	answer_remark(&call->answer,
-		      "Between the two the process was traced for the first time, as collect "
-		      "does: some 2,900 objects\n(230 KB) come from that. Among them are "
-		      "objects of System.Reflection and strings, which cannot be\ntold from the "
-		      "program's own: compare with a snapshot that was taken after the first.\n");
-}
-
 /* One side, and the types that are made for it. */
 struct side {
 	struct diff_side of;
@@ -269,7 +250,7 @@ static enum hd_status write_diff(struct call *call, const struct diff_side *befo
 		    (const struct cell[]){ cell_string(call->words[0].text) });
 	TRY(write_diff_rows(call, &diff));
 	write_diff_total(call, before, after);
-	write_diff_tracing(call, before, after);
+	tracing_began_write(call, !diff_has_events(before) && diff_has_events(after), "");
 	return HD_OK;
 }
 
