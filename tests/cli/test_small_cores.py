@@ -119,6 +119,15 @@ class Small(unittest.TestCase):
                     text, r" could be read: not all of the heap can be walked \(info\)"
                 )
                 self.assertRegex(text, r"\ncrash .*; Crash\.TagException")
+                self.assertEqual(text.count("the GC heap is not in it"), 1)
+                # Each command that it names to go on with has an answer.
+                look = run(str(path), "triage", "--json").json()
+                self.assertEqual(len(look["next"]), 3)
+                for line in look["next"]:
+                    self.assertLess(run(str(path), *line.split()).status, 2, line)
+                for row in look["parts"]:
+                    if row["part"] in ("damage", "hang", "finding"):
+                        self.assertIn("the GC heap is not in it", row["text"])
 
     def test_the_heap_is_refused(self) -> None:
         for path, _ in self.each("threads-mini") + self.each("throw-triage"):

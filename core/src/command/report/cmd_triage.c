@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command/report/first_look.h"
+#include "gc/heap.h"
 
 /* A heap with more objects is reported by report itself: that takes more than two seconds. */
 #define REPORT_OBJECTS_MAX 4000000u
@@ -17,10 +18,12 @@ struct triage {
 	struct call *call;
 	struct text next[NEXT_MAX]; /* commands to go on with, the most telling first */
 	size_t next_count;
+	struct text reason; /* why the last part that is not known is not */
 };
 
 static void triage_deinit(struct triage *triage)
 {
+	text_deinit(&triage->reason);
 	for (size_t i = 0; i < NEXT_MAX; i++)
 		text_deinit(&triage->next[i]);
 }
@@ -36,11 +39,27 @@ static void note_next(struct triage *triage, const char *command, size_t size)
 		text_append(&triage->next[triage->next_count++], command, size);
 }
 
+/* Text says a reason once for all parts that it counts for. */
+static void shorten_reason(struct triage *triage, struct look_part *part)
+{
+	struct text *reason = &triage->reason;
+	if (reason->size && reason->size == part->text.size &&
+	    memcmp(reason->bytes, part->text.bytes, reason->size) == 0) {
+		part->text.size = 0;
+		text_puts(&part->text, "not known, for the same reason");
+		return;
+	}
+	reason->size = 0;
+	text_append(reason, part->text.bytes, part->text.size);
+}
+
 /* Write a row, and propose its command if it has found something. */
-static void write_part(struct triage *triage, const struct look_part *part)
+static void write_part(struct triage *triage, struct look_part *part)
 {
 	if (strcmp(part->state, "found") == 0)
 		note_next(triage, part->next, strlen(part->next));
+	if (strcmp(part->state, "not known") == 0 && answer_is_text(&triage->call->answer))
+		shorten_reason(triage, part);
 	look_part_write(triage->call, part);
 }
 
@@ -102,6 +121,13 @@ static bool has_all_objects(const struct hd_rows *rows)
 static bool lacks_runtime(const struct triage *triage)
 {
 	return triage->call->session->target && !triage->call->session->runtime;
+}
+
+/* Is it a mini dump, or a core that lacks so much, that no command about the heap has an answer? */
+static bool lacks_heap(const struct triage *triage)
+{
+	const struct heap *heap = triage->call->session->heap;
+	return heap && !heap->is_walkable;
 }
 
 static void append_objects(struct text *text, const struct hd_rows *rows)
@@ -244,7 +270,7 @@ static enum hd_status look_at_runtime(struct triage *triage, uint64_t objects)
 	TRY(look_and_write(triage, look_at_hang));
 	TRY(look_at_findings(triage, objects));
 	/* It says more of those that wait than the headline. */
-	if (triage->call->session->target)
+	if (triage->call->session->target && !lacks_heap(triage))
 		note_next(triage, "hang", 4);
 	return HD_OK;
 }
@@ -253,9 +279,11 @@ static void write_next(struct triage *triage)
 {
 	static const char *const of_dump[] = { "report", "dumpheap -stat", "roots" };
 	static const char *const of_target[] = { "report", "dumpheap -stat", "clrstack -all" };
+	static const char *const of_stacks[] = { "clrstack -all", "clrthreads", "memory" };
 	static const char *const of_other[] = { "info", "memory", "modules" };
 	bool is_target = triage->call->session->target;
 	const char *const *usual = lacks_runtime(triage) ? of_other
+				   : lacks_heap(triage)  ? of_stacks
 				   : is_target           ? of_target
 							 : of_dump;
 	const char *words[NEXT_MAX];
