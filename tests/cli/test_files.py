@@ -207,6 +207,15 @@ class Export(Base):
         one = run("--workers", "1", large_dump(), "export", "-").out
         self.assertEqual(one, run("--workers", "4", large_dump(), "export", "-").out)
 
+    def test_a_name_without_an_ending(self) -> None:
+        """It says which format was taken."""
+        file = temporary("managed")
+        result = run(BUBBLECS, "export", file)
+        self.assertEqual(result.status, 0, result.err)
+        self.assertIn("\nIt is a text log (rpm), since the name has no ending", result.out)
+        result = run(BUBBLECS, "export", file, "-format", "rpm")
+        self.assertEqual(result.out.count("\n"), 1)
+
     def test_onto_itself(self) -> None:
         path = Path(temporary("self.heap", (DATA / "sections.heap").read_bytes()))
         expected = run(str(path), "export", "-").out

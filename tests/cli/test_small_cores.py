@@ -129,6 +129,17 @@ class Small(unittest.TestCase):
                     if row["part"] in ("damage", "hang", "finding"):
                         self.assertIn("the GC heap is not in it", row["text"])
 
+    def test_the_code_is_there_without_the_heap(self) -> None:
+        for path, _ in self.each("threads-mini") + self.each("throw-triage"):
+            with self.subTest(path.name):
+                code = Path(folder.name) / "code.elf"
+                result = run(str(path), "export", str(code))
+                self.assertEqual(result.status, 0, result.err)
+                self.assertRegex(result.out, r"^Wrote .*: [1-9][0-9,]* methods?, ")
+                if " 0 lines." in result.out:
+                    self.assertRegex(result.out, r"\nNo source lines: .*PDB")
+                self.assertEqual(code.read_bytes()[:4], b"\x7fELF")
+
     def test_the_heap_is_refused(self) -> None:
         for path, _ in self.each("threads-mini") + self.each("throw-triage"):
             for line in ("dumpheap -stat", "verifyheap", "gchandles", "roots", "syncblk"):

@@ -152,7 +152,8 @@ struct call {
 	bool findings;       /**< set by the command: exit status 1 */
 	bool is_inner;       /**< another command runs it for its rows: see command_rows() */
 	bool is_absent_told; /**< call_tell_absent() has been called */
-	bool is_written;     /**< likewise: the file is complete, so nothing may fail any more */
+	bool needs_no_heap; /**< set by a check: of a target the runtime is enough, as for NEEDS_RUNTIME */
+	bool is_written; /**< likewise: the file is complete, so nothing may fail any more */
 	struct job job;
 	struct out out;
 	struct json json;

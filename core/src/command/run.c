@@ -168,14 +168,15 @@ static enum hd_status check_runtime(const struct call *call)
 /* Does the answer lack something where objects, roots or segments cannot be read? */
 static bool is_about_heap(const struct call *call)
 {
-	return needs_of(call) != NEEDS_RUNTIME || call->command->needs & NEEDS_SEGMENTS;
+	bool is_of_runtime = needs_of(call) == NEEDS_RUNTIME || call->needs_no_heap;
+	return !is_of_runtime || call->command->needs & NEEDS_SEGMENTS;
 }
 
 static enum hd_status provide_heap(struct call *call)
 {
 	TRY(session_heap(call->session, &call->job, &call->heap, call->err));
 	TRY(check_runtime(call));
-	if (call->heap->is_walkable || needs_of(call) == NEEDS_RUNTIME)
+	if (call->heap->is_walkable || needs_of(call) == NEEDS_RUNTIME || call->needs_no_heap)
 		return HD_OK;
 	const char *advice, *reason = no_heap_reason(call->heap, &advice);
 	return fail(call->err, HD_ERR_FAULT, 0, "%s; %s", reason,

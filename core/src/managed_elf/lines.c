@@ -83,6 +83,7 @@ static bool read_method(struct line_making *lines, const struct code_function *f
 	if (!method_read(runtime, function->method_desc, &method) || !method.rid || !method.module)
 		return false;
 	lines->pdb = runtime_pdb(runtime, method.module, &unused);
+	lines->making->counts.has_pdb |= lines->pdb != NULL;
 	uint32_t size = lines->pdb ? pdb_method_size(lines->pdb, method.rid) : 0;
 	if (!size || size > lines->budget)
 		return false;

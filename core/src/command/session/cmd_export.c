@@ -67,7 +67,9 @@ static enum hd_status check_export(struct call *call)
 {
 	if (wants_database(call))
 		return check_database(call);
-	if (export_wants_code(call))
+	/* Managed code is also in a core that has no heap. */
+	call->needs_no_heap = export_wants_code(call);
+	if (call->needs_no_heap)
 		return export_code_check(call);
 	if (!output_is_stdout(call->words[0].text))
 		TRY(output_ending_check(call, &call->options[OPT_FORMAT], &call->words[0]));
@@ -180,6 +182,12 @@ static enum hd_status run_export(struct call *call)
 	job_end(&call->job);
 	const struct export_counts counts = export_count(&exporting);
 	write_exported(call, path, exporting.format->name, &counts);
+	if (!call->options[OPT_FORMAT].given && !format_of_path(path)) {
+		answer_remark(&call->answer,
+			      "It is a text log (%s), since the name has no ending: -format NAME "
+			      "chooses another.\n",
+			      exporting.format->name);
+	}
 	if (exporting.live_only) {
 		dead_completeness_write(call, "what was left out may still be alive");
 	} else {

@@ -6,6 +6,7 @@
 #include "command/session/export_graph.h"
 #include "gc/heap.h"
 #include "managed_elf/managed_elf.h"
+#include "runtime/coreclr/code/source.h"
 #include "util/output_file.h"
 
 #define CODE_FORMAT "elf"
@@ -67,6 +68,15 @@ static void answer_code(struct call *call, const char *path,
 			      "codes contradict themselves.\n",
 			      format_count(counts->left_out, "function", count));
 	}
+	if (!counts->lines) {
+		answer_remark(
+			&call->answer,
+			counts->has_pdb
+				? "No source lines: the PDBs that were found have none for this "
+				  "code.\n"
+				: "No source lines: no PDB of these modules was found. -symbols DIR "
+				  "says where to look.\n");
+	}
 	if (counts->is_partial) {
 		answer_remark(&call->answer,
 			      "Some tables of compiled code cannot be read: functions may be "
@@ -89,6 +99,7 @@ enum hd_status export_code(struct call *call)
 			    "a %s is made of a core or a process; a heap dump file has no code",
 			    CODE_ENDING);
 	}
+	runtime_symbols_set(call->heap->runtime, call->settings.symbols);
 	if (output_is_stdout(path)) {
 		return managed_elf_write(call->heap->runtime, &call->job, output_write, &call->out,
 					 &counts, call->err);
