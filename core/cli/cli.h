@@ -50,6 +50,9 @@ void cli_say(const char *format, ...) HD_PRINTF(1, 2);
 /** The same, always in this process. */
 int cli_run_here(struct cli *cli, int argc, const char *const *argv);
 
+/** Say that a command line is wrong; returns the exit status. */
+int cli_usage_error(const char *what, const char *word);
+
 /** Open @p target in this process, for a script: only a failure is an answer. */
 int cli_open_quietly(struct cli *cli, const char *target);
 

@@ -18,6 +18,7 @@
 #include "own_files.h"
 #include "shell_words.h"
 #include "signals.h"
+#include "target_words.h"
 #include "worker.h"
 
 /* Bytes of a message: a path fits in it. */
@@ -297,7 +298,8 @@ static int help(struct cli *cli)
 		"  --max-stop SECONDS  how long a process may be stopped while it is copied (10)\n"
 		"  --width N       shorten names to fit N columns (auto: the terminal's; 0: never)\n"
 		"  --full          shorten no names and no values, however narrow the terminal is\n"
-		"  --color WHEN    colours: auto, on or off\n");
+		"  --color WHEN    colours: auto, on or off\n"
+		"A file may keep them: heapdump help config.\n");
 	const char *argv[] = { "help" };
 	int write_error = 0;
 	const struct hd_sink sink = make_sink(cli, &write_error);
@@ -311,14 +313,14 @@ static int run_special(struct cli *cli, const char *arg)
 {
 	if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0)
 		return help(cli);
-	if (strcmp(arg, "--version") == 0) {
+	if (strcmp(arg, "--version") == 0 || strcmp(arg, "-V") == 0) {
 		(void)printf("heapdump %s\n", hd_version());
 		return HD_EXIT_OK;
 	}
 	return print_installed(arg);
 }
 
-static int usage_error(const char *what, const char *word)
+int cli_usage_error(const char *what, const char *word)
 {
 	cli_say("%s%.400s (heapdump --help lists the options)", what, word);
 	return HD_EXIT_USAGE;
@@ -336,7 +338,7 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 	const char *arg = argv[*index];
 	if (strcmp(arg, "-c") == 0) {
 		if (++*index >= argc)
-			return usage_error("a command is missing after ", arg);
+			return cli_usage_error("a command is missing after ", arg);
 		cli->lines[cli->line_count++] = argv[*index];
 		return -1;
 	}
@@ -369,15 +371,15 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 	const char *equals = strchr(arg, '=');
 	size_t size = equals ? (size_t)(equals - arg) : strlen(arg);
 	if (strncmp(arg, "--", 2) != 0 || size - 2 >= sizeof(name))
-		return usage_error("unknown option ", arg);
+		return cli_usage_error("unknown option ", arg);
 	memcpy(name, arg + 2, size - 2);
 	name[size - 2] = '\0';
 	char value_now[HD_SETTING_SIZE];
 	if (hd_session_get(cli->session, name, value_now, sizeof(value_now), NULL) != HD_OK)
-		return usage_error("unknown option ", arg);
+		return cli_usage_error("unknown option ", arg);
 	const char *value = equals ? equals + 1 : argv[*index + 1];
 	if (!equals && ++*index >= argc)
-		return usage_error("a value is missing after ", arg);
+		return cli_usage_error("a value is missing after ", arg);
 	struct hd_error err;
 	if (hd_session_set(cli->session, name, value, &err) == HD_OK)
 		return -1;
@@ -425,49 +427,6 @@ static bool needs_no_target(const char *word)
 	       !info.needs_open && access(word, F_OK) != 0;
 }
 
-/* Can a word be a target: is it the path of a file, or the id of a process? */
-static bool is_target(const char *word)
-{
-	char path[64];
-	bool is_number = *word && strspn(word, "0123456789") == strlen(word);
-	(void)snprintf(path, sizeof(path), "/proc/%.20s", word);
-	return access(word, F_OK) == 0 || (is_number && access(path, F_OK) == 0);
-}
-
-/*
- * "heapdump report core": who begins with the command gives its target next, or last.  Then move the target to the
- * front.  A word in between may be the value of an option.
- */
-static void put_target_first(int argc, char **argv)
-{
-	struct hd_command_info info;
-	if (argc < 2 || is_target(argv[0]) || hd_command_find(argv[0], &info) != 0 ||
-	    !info.needs_open)
-		return;
-	int at = is_target(argv[1]) ? 1 : argc - 1;
-	if (!is_target(argv[at]))
-		return;
-	char *target = argv[at];
-	memmove(argv + 1, argv, (size_t)at * sizeof(*argv));
-	argv[0] = target;
-}
-
-/* The word in the target's place is none: a command without a target, or a command that is not spelled right. */
-static int refuse_target(struct cli *cli, int argc, char **argv)
-{
-	struct hd_command_info info;
-	const char *word = argv[0];
-	if (is_target(word) || strpbrk(word, "/."))
-		return -1;
-	if (hd_command_find(word, &info) == 0) {
-		return usage_error(
-			"give an existing file or the id of a running process: heapdump TARGET ",
-			word);
-	}
-	return argc > 1 && is_target(argv[1]) ? cli_run_here(cli, 1, (const char *const *)argv)
-					      : -1;
-}
-
 /* Set what the next command opens. */
 static int defer_target(struct cli *cli, const char *target)
 {
@@ -511,9 +470,10 @@ static int run_one_word(struct cli *cli, const char *line)
 		cli_say("out of memory");
 		return HD_EXIT_INPUT;
 	}
-	int status = words.open_quote || words.pipe || !words.argc
-			     ? usage_error("give a line with a pipe or a redirection to -c: ", line)
-			     : cli_run(cli, words.argc, words.argv);
+	int status =
+		words.open_quote || words.pipe || !words.argc
+			? cli_usage_error("give a line with a pipe or a redirection to -c: ", line)
+			: cli_run(cli, words.argc, words.argv);
 	words_deinit(&words);
 	return status;
 }
@@ -524,8 +484,8 @@ static int run_target(struct cli *cli, int argc, char **argv)
 		return cli_run_here(cli, 2, (const char *const[]){ "help", argv[0] });
 	if (needs_no_target(argv[0]))
 		return cli_run(cli, argc, (const char *const *)argv);
-	put_target_first(argc, argv);
-	int index = 1, status = refuse_target(cli, argc, argv);
+	target_words_order(argc, argv);
+	int index = 1, status = target_word_refuse(cli, argc, argv);
 	if (status < 0)
 		status = take_options(cli, argc, argv, &index);
 	if (status >= 0)
@@ -533,8 +493,8 @@ static int run_target(struct cli *cli, int argc, char **argv)
 	int left = argc - index;
 	char **command = argv + index;
 	if (left && cli->line_count) {
-		return usage_error("with -c there is no other command; this word is too many: ",
-				   command[0]);
+		return cli_usage_error("with -c there is no other command; this word is too many: ",
+				       command[0]);
 	}
 	status = HD_EXIT_OK;
 	bool is_prompt = !left && !cli->line_count && isatty(STDIN_FILENO);

@@ -80,13 +80,35 @@ void own_folders_make(const char *path)
 	}
 }
 
+/* A # after a blank begins a comment. */
+static void cut_comment(char *text)
+{
+	for (char *at = text; (at = strchr(at, '#')); at++) {
+		if (at == text || strchr(" \t", at[-1])) {
+			*at = '\0';
+			return;
+		}
+	}
+}
+
+/* "~/symbols" in the folder of the user; to be freed. */
+static char *expand_home(const char *value)
+{
+	const char *home = getenv("HOME");
+	char *path = NULL;
+	bool is_below = value[0] == '~' && (value[1] == '/' || !value[1]) && home && *home;
+	int size = is_below ? asprintf(&path, "%s%s", home, value + 1) : -1;
+	return is_below ? (size < 0 ? NULL : path) : strdup(value);
+}
+
 /* One line, without its end. */
 static void take_line(struct cli *cli, const char *path, unsigned int number, char *line)
 {
 	static const char blanks[] = " \t\r";
 	struct hd_error err;
 	char *name = line + strspn(line, blanks);
-	if (!*name || *name == '#')
+	cut_comment(name);
+	if (!*name)
 		return;
 	char *value = name + strcspn(name, blanks);
 	if (*value)
@@ -95,14 +117,32 @@ static void take_line(struct cli *cli, const char *path, unsigned int number, ch
 	size_t size = strlen(value);
 	while (size && strchr(blanks, value[size - 1]))
 		value[--size] = '\0';
-	if (hd_session_set(cli->session, name, value, &err) != HD_OK)
+	char *expanded = expand_home(value);
+	if (!expanded) {
+		cli_say("out of memory");
+	} else if (hd_session_set(cli->session, name, expanded, &err) != HD_OK) {
 		cli_say("warning: %s, line %u: %s", path, number, err.message);
+	}
+	free(expanded);
+}
+
+/* Somebody has made it, and waits that it counts. */
+static void tell_unused(const char *path)
+{
+	struct stat info;
+	if (lstat(path, &info) != 0)
+		return;
+	cli_say("warning: %s is not read: it must be a file (no folder, no link) of yours or of root, "
+		"which nobody else may write, of at most %d MB",
+		path, OWN_SIZE_MAX >> 20);
 }
 
 void own_settings_take(struct cli *cli)
 {
 	char *path = own_path("XDG_CONFIG_HOME", ".config", "config"), *line = NULL;
 	int fd = path ? own_file_open(path) : -1;
+	if (path && fd < 0)
+		tell_unused(path);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	size_t room = 0;
 	ssize_t size = 0;

@@ -27,7 +27,7 @@ void own_folders_make(const char *path);
 
 /**
  * Take the settings of $XDG_CONFIG_HOME/heapdump/config, else ~/.config/heapdump/config: on each line the name of a
- * setting and its value, as after "set"; empty lines and those that begin with # are passed over.  A line that is
- * none of this is told as a warning, and the others count.
+ * setting and its value, as after "set".  A # at the beginning or after a blank begins a comment; a value may begin with ~/.
+ * A line that is none of this is told as a warning, and the others count; so is a file that must not be used.
  */
 void own_settings_take(struct cli *cli);

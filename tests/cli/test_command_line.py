@@ -92,7 +92,15 @@ class Statuses(Base):
         against = run("report", "-against", BUBBLECS, seed)
         self.assertEqual(against.out, run(seed, "report", "-against", BUBBLECS).out)
         self.check_error(run("report"), 2, "heapdump TARGET report")
-        self.check_error(run("report", "no-such.heap"), 2, "an existing file or the id")
+        # A file that is not there is named.
+        for line in (
+            "report no-such.heap",
+            "assert no-such.heap --max A.B=1",
+            "assert --max A=1 no-such.heap",
+        ):
+            self.check_error(run(*line.split()), 3, "no-such.heap: cannot open: No such file")
+        self.check_error(run("report", "4999999"), 3, "no process 4999999")
+        self.check_error(run("gcroot", "1ce056"), 2, "an existing file or the id")
 
     def test_a_command_that_is_not_spelled_right(self) -> None:
         for word, meant in (
@@ -105,6 +113,11 @@ class Statuses(Base):
             self.check_error(run(BUBBLECS, word), 2, f'no command "{word}": did you mean {meant}')
             self.check_error(run(word, BUBBLECS), 2, f'no command "{word}": did you mean {meant}')
         self.check_error(run(BUBBLECS, "xyzzy"), 2, "help lists the commands")
+        # Alone, it may also be the name of a file that is not there.
+        self.check_error(run("helpp"), 2, 'no file "helpp", and .*: did you mean help')
+        self.check_error(run("xyzzy"), 3, "xyzzy: cannot open: No such file")
+        for word, meant in (("bt", "clrstack"), ("k", "clrstack"), ("!analyze", "triage")):
+            self.check_error(run(BUBBLECS, word), 2, f'no command "{word}": use {meant}')
 
     def test_settings_of_the_users_own_file(self) -> None:
         home = tempfile.mkdtemp(dir=folder.name)
@@ -120,9 +133,33 @@ class Statuses(Base):
         self.assertGreater(max(len(line) for line in full.out.splitlines()), 60)
         other = environment(HOME="/nowhere", XDG_CONFIG_HOME=home + "/.config")
         self.assertEqual(run(BUBBLECS, "types", env=other).out, result.out)
+        plain = run(BUBBLECS, "types").out
         config.chmod(0o662)
         result = run(BUBBLECS, "types", env=environment(HOME=home))
-        self.assertEqual((result.err, result.out), ("", run(BUBBLECS, "types").out))
+        self.assertEqual(result.out, plain)
+        self.assertIn(f"warning: {config} is not read: it must be a file", result.err)
+        config.unlink()
+        config.mkdir()
+        result = run(BUBBLECS, "types", env=environment(HOME=home))
+        self.assertEqual(result.out, plain)
+        self.assertIn(f"warning: {config} is not read", result.err)
+
+    def test_comments_and_home_in_the_users_own_file(self) -> None:
+        home = tempfile.mkdtemp(dir=folder.name)
+        (Path(home) / "sym#bols").mkdir()
+        config = Path(home) / ".config/heapdump/config"
+        config.parent.mkdir(parents=True)
+        config.write_text("width 60# no comment\nworkers 3 # ours\nsymbols ~/sym#bols\t#\n")
+        config.chmod(0o600)
+        result = run("set", "--json", env=environment(HOME=home))
+        self.assertIn('line 1: width is auto, 0 or a number from 20 to 65535, not "60#', result.err)
+        self.assertEqual(result.err.count("warning"), 1)
+        settings = result.json()["settings"]
+        self.assertEqual(settings["workers"], "3")
+        self.assertEqual(settings["symbols"], f"{home}/sym#bols")
+        for words in (("help", "config"), ("help", "set"), ("help",), ("--help",)):
+            self.assertIn("config", run(*words).out, words)
+        self.assertIn("~/.config/heapdump/config", run("help", "config").out)
 
     def test_lines(self) -> None:
         """-c, and a command in one word."""
@@ -318,7 +355,8 @@ class Options(Base):
         self.assertNotIn("\x1b", run(BUBBLECS, "info", "--json", "--color", "on").out)
 
     def test_version_and_help(self) -> None:
-        self.assertRegex(run("--version").out, r"^heapdump \d+\.\d+\.\d+\n$")
+        for option in ("--version", "-V"):
+            self.assertRegex(run(option).out, r"^heapdump \d+\.\d+\.\d+\n$")
         for option in ("--help", "-h"):
             result = run(option)
             self.assertEqual((result.status, result.err), (0, ""))

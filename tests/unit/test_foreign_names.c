@@ -21,6 +21,10 @@ TEST(advice_on_names_of_sos_leads_to_commands)
 		CU_ASSERT_PTR_NOT_NULL(command_find(word));
 	}
 	CU_ASSERT_PTR_NOT_NULL(foreign_name_advice("EESTACK"));
+	/* Habits of debuggers. */
+	static const char *const stacks[] = { "bt", "backtrace", "k", "kb", "where", "!analyze" };
+	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++)
+		CU_ASSERT_PTR_NOT_NULL(foreign_name_advice(stacks[i]));
 	CU_ASSERT_PTR_NULL(foreign_name_advice("gcroot"));
 	CU_ASSERT_PTR_NULL(foreign_name_advice(""));
 }

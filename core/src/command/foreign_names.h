@@ -2,10 +2,10 @@
 #pragma once
 
 /**
- * Say what to use in place of @p name, a command of SOS or dotnet-dump that is not a command here:
- * "use clrstack -roots", or that there is nothing.  Case does not matter.
+ * Say what to use in place of @p name, a command of SOS, dotnet-dump or a debugger that is not a command here:
+ * "use clrstack -roots", or that there is nothing.  Case does not matter, nor does a ! in front.
  *
- * @return a part of a sentence; NULL: neither tool has a command of that name
+ * @return a part of a sentence; NULL: none of them has a command of that name
  */
 const char *foreign_name_advice(const char *name);
 

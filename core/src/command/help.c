@@ -10,7 +10,6 @@
 
 #define HELP_WIDTH 79u
 /* Help describes this, too; it is not a command. */
-#define HELP_OPTIONS "options"
 
 void help_usage(struct text *text, const struct command *command)
 {
@@ -86,6 +85,26 @@ static void append_command(struct text *text, const struct command *command)
 	text_printf(text, "\nExample: %s\n", command->example ? command->example : command->name);
 }
 
+static void append_config(struct text *text)
+{
+	const char *help, *name;
+	text_puts(
+		text,
+		"The shell program first takes settings from the file\n"
+		"~/.config/heapdump/config ($XDG_CONFIG_HOME/heapdump/config if that is set).\n"
+		"On each line is a name and a value, as after set; # begins a comment, and ~/ is\n"
+		"your home. The file must be yours or of root, and nobody else may write to it.\n"
+		"Options of the command line count more. For example:\n\n"
+		"  symbols ~/symbols   # PDBs of what we ship\n"
+		"  color off\n\n"
+		"Settings, which set shows with their values:\n");
+	for (size_t i = 0; (name = hd_setting_name(i, &help)); i++)
+		text_printf(text, "  %-18s %s\n", name, help);
+	text_puts(text,
+		  "\nGDB and LLDB have files of their own: set heapdump NAME VALUE in ~/.gdbinit,\n"
+		  "heapdump set NAME VALUE in ~/.lldbinit.\n");
+}
+
 static void append_common_options(struct text *text)
 {
 	text_puts(text, "Options that every command has, with two dashes or one:\n");
@@ -119,10 +138,11 @@ static void help_append(struct text *text, const struct command *command)
 			text_printf(text, "%s%s:\n", i ? "\n" : "", help_lines[i].group);
 		}
 	}
-	text_puts(text,
-		  "\nhelp COMMAND describes one, help options lists the options that all have. "
-		  "Addresses,\nand ids of dump files, are hexadecimal and may be sums: "
-		  "1ce000+56.\n");
+	text_puts(
+		text,
+		"\nhelp COMMAND describes one, help options lists the options that all have, help\n"
+		"config says how to keep settings. Addresses, and ids of dump files, are\n"
+		"hexadecimal and may be sums: 1ce000+56.\n");
 }
 
 /* How near a command is to what was typed: it begins with that, or a letter or two differ. */
@@ -236,15 +256,47 @@ static void write_common_options(struct call *call)
 	(void)answer_table_end(&call->answer);
 }
 
-/* Text only; @p are_options: of the options of all commands. */
+/* Data only. */
+static void write_settings(struct call *call)
+{
+	static const struct schema schema = { .name = "settings", SCHEMA_COLUMNS(option_columns) };
+	const char *help, *name;
+	answer_table(&call->answer, &schema, NULL);
+	for (size_t i = 0; (name = hd_setting_name(i, &help)); i++) {
+		answer_row(&call->answer, (const struct cell[]){ cell_string(name), cell_null(),
+								 cell_string(help) });
+	}
+	(void)answer_table_end(&call->answer);
+}
+
+/* A part of help that is not about a command. */
+static const struct topic {
+	const char *name;
+	void (*append)(struct text *text);
+	void (*write)(struct call *call);
+} topics[] = {
+	{ "options", append_common_options, write_common_options },
+	{ "config", append_config, write_settings },
+};
+
+static const struct topic *find_topic(const char *name)
+{
+	for (size_t i = 0; name && i < sizeof(topics) / sizeof(topics[0]); i++) {
+		if (strcasecmp(topics[i].name, name) == 0)
+			return &topics[i];
+	}
+	return NULL;
+}
+
+/* Text only. */
 static enum hd_status write_manual(struct call *call, const struct command *command,
-				   bool are_options)
+				   const struct topic *topic)
 {
 	static const struct column columns[] = { { .kind = KIND_TEXT } };
 	static const struct schema schema = { SCHEMA_COLUMNS(columns), .layout = manual_layout };
 	HD_CLEANUP(text) struct text text = { 0 };
-	if (are_options) {
-		append_common_options(&text);
+	if (topic) {
+		topic->append(&text);
 	} else {
 		help_append(&text, command);
 	}
@@ -274,22 +326,21 @@ enum hd_status help_unknown(enum hd_status status, const char *name, struct hd_e
 
 static enum hd_status run_help(struct call *call)
 {
-	const struct command *command = NULL;
-	bool are_options =
-		call->words[0].given && strcasecmp(call->words[0].text, HELP_OPTIONS) == 0;
-	if (call->words[0].given && !are_options) {
-		command = command_find(call->words[0].text);
-		if (!command)
-			return help_unknown(HD_ERR_NOTFOUND, call->words[0].text, call->err);
-	}
+	const char *word = call->words[0].text;
+	const struct topic *topic = find_topic(word);
+	const struct command *command = word && !topic ? command_find(word) : NULL;
+	if (word && !topic && !command)
+		return help_unknown(HD_ERR_NOTFOUND, word, call->err);
 	if (answer_is_text(&call->answer))
-		return write_manual(call, command, are_options);
-	if (!are_options)
+		return write_manual(call, command, topic);
+	if (!topic)
 		return write_commands(call, command);
-	write_common_options(call);
+	topic->write(call);
 	return HD_OK;
 }
 
 COMMAND(help, .role = HD_ROLE_OWN, .summary = "list the commands, or describe one",
-	.description = "help options lists the options that every command has.\n",
+	.description =
+		"help options lists the options that every command has, help config says how settings\n"
+		"are kept in a file.\n",
 	.example = "help gcroot", .words = { { "COMMAND", VALUE_COMMAND, true } });

@@ -1,0 +1,2 @@
+file: corefiles/bubblecs.heap
+help config --json
