@@ -2,6 +2,7 @@
 /* The explicit Frames of .NET 8 and 9, whose kinds have no numbers. */
 #include "arch/x86_64/register_table.h"
 #include "support/assert_more.h"
+#include "support/cfi_maker.h"
 #include "support/stack_fixture.h"
 #include "support/suite.h"
 
@@ -155,6 +156,115 @@ TEST(an_array_is_kept_where_the_helpers_class_is_not_known)
 	ASSERT_UINT(fixture.result.roots_count, 2);
 	ASSERT_UINT(stack_root_at(&fixture, array)->flags, STACK_ROOT_CONSERVATIVE);
 	stack_end(&fixture);
+}
+
+/* Where a helper's function has its rbp, what calls it, and the Frame's machine state. */
+#define HELPER        (STACK_TOP + 0x400)
+#define HELPER_RBP    (STACK_TOP + 0x500)
+#define HELPER_CALLER (HELPER_RBP + 16)
+#define HELPER_STATE  (HELPER + 48)
+
+/*
+ * A thread in native code without unwind information, which a function of the runtime has called: that is at
+ * BASE + FUNCTION, has rbp as its frame pointer, and a HelperMethodFrame.  A method that has rbx as a live slot
+ * calls it.
+ */
+static void begin_captured(struct stack_fixture *fixture, struct cfi_world *world)
+{
+	uint8_t image[CFI_IMAGE_SIZE];
+	begin_helper(fixture, FRAME_HELPER_METHOD, 0, 0, 0);
+	struct fake_stack *stack = fixture->stack;
+	struct target *target = &fixture->fake->target;
+	/* CFA = rbp + 16, rbp at CFA - 16. */
+	cfi_world_init(world, &(struct cfi_spec){ FDE_CODE("\x0c\x06\x10\x86\x02") });
+	CU_ASSERT(memory_read(&world->fake.memory, BASE, image, sizeof(image)));
+	fake_map(fixture->memory, BASE, CFI_IMAGE_SIZE);
+	fake_poke(fixture->memory, BASE, image, sizeof(image));
+	world->mappings[1] = (struct target_mapping){ .start = FAKE_CODE,
+						      .end = FAKE_CODE + FAKE_CODE_SIZE + 0x1000,
+						      .path = world->mappings[0].path };
+	target->map.mappings = world->mappings;
+	target->map.mapping_count = 2;
+	uint64_t saver = fake_method(stack, &(struct fake_method){ .saves_rbx = true });
+	fake_poke_u64(fixture->memory, HELPER + 8, UINT64_MAX); /* the only Frame */
+	fake_poke_u64(fixture->memory, HELPER_STATE + 16 + 4 * 8, fixture->object); /* rbx */
+	fake_poke_u64(fixture->memory, HELPER_STATE + 16 + 5 * 8, HELPER_RBP);
+	fake_poke_u64(fixture->memory, HELPER_STATE + 168, BASE + FUNCTION + 0x20);
+	fake_poke_u64(fixture->memory, HELPER_STATE + 176, HELPER - 0x40);
+	fake_poke_u64(fixture->memory, HELPER_RBP, fake_rbp(HELPER_CALLER));
+	fake_poke_u64(fixture->memory, HELPER_RBP + 8, fake_call(saver, 2));
+	fake_frame(stack, HELPER_CALLER, 0, FAKE_NATIVE);
+}
+
+static void end_captured(struct stack_fixture *fixture, struct cfi_world *world)
+{
+	fixture->fake->target.map.mappings = NULL;
+	fixture->fake->target.map.mapping_count = 0;
+	cfi_world_deinit(world);
+	stack_end(fixture);
+}
+
+/* As where the thread is in musl, which has no unwind information. */
+TEST(a_helper_has_noted_where_its_own_unwind_information_begins)
+{
+	struct stack_fixture fixture;
+	struct cfi_world world;
+	begin_captured(&fixture, &world);
+	stack_again(&fixture);
+	ASSERT_TEXT(fixture.result.why, "");
+	ASSERT_TEXT(stack_frame_at(&fixture, 0)->name, "HelperMethodFrame");
+	ASSERT_UINT(stack_frame_at(&fixture, 1)->sp, HELPER_CALLER);
+	ASSERT_UINT(fixture.result.managed_count, 1);
+	/* The function has not saved rbx: the Frame's copy is what the runtime restores. */
+	ASSERT_UINT(stack_roots_at(&fixture, HELPER_STATE + 16 + 4 * 8, fixture.object), 1);
+	ASSERT_UINT(fixture.result.roots_count, 1);
+	end_captured(&fixture, &world);
+}
+
+TEST(a_helper_that_the_runtime_has_unwound_has_the_registers_of_its_caller)
+{
+	struct stack_fixture fixture;
+	struct cfi_world world;
+	uint64_t slot = STACK_TOP + 0x4f0;
+	begin_captured(&fixture, &world);
+	fake_poke_u64(fixture.memory, slot, fixture.object);
+	fake_poke_u64(fixture.memory, HELPER_STATE, fake_peek_u64(fixture.memory, HELPER_RBP + 8));
+	fake_poke_u64(fixture.memory, HELPER_STATE + 8, HELPER_CALLER);
+	fake_poke_u64(fixture.memory, HELPER_STATE + 64 + 4 * 8, slot);
+	fake_poke_u64(fixture.memory, HELPER_STATE + 112, HELPER_RBP + 8);
+	fake_poke_u64(fixture.memory, HELPER_STATE + 120 + 4 * 8, 0x1234); /* before a GC */
+	fake_poke_u64(fixture.memory, HELPER_STATE + 120 + 5 * 8, fake_rbp(HELPER_CALLER));
+	/* The captured registers lead nowhere now. */
+	fake_poke_u64(fixture.memory, HELPER_STATE + 168, 0);
+	stack_again(&fixture);
+	ASSERT_TEXT(fixture.result.why, "");
+	ASSERT_UINT(stack_frame_at(&fixture, 1)->sp, HELPER_CALLER);
+	ASSERT_UINT(stack_roots_at(&fixture, slot, fixture.object), 1);
+	ASSERT_UINT(fixture.result.roots_count, 1);
+	end_captured(&fixture, &world);
+}
+
+TEST(registers_that_a_helper_cannot_have_had_are_not_used)
+{
+	static const struct {
+		uint64_t place, value;
+	} rows[] = {
+		{ HELPER_STATE + 176, HELPER + 0x40 },       /* above the Frame */
+		{ HELPER_STATE + 176, HELPER - (8u << 20) }, /* far below it */
+		{ HELPER_STATE + 176, HELPER - 0x41 },
+		{ HELPER_STATE + 168, BASE + 0x1000 }, /* no code */
+		{ HELPER_STATE + 112, HELPER_RBP },    /* unwound, but to no code */
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct stack_fixture fixture;
+		struct cfi_world world;
+		begin_captured(&fixture, &world);
+		fake_poke_u64(fixture.memory, rows[i].place, rows[i].value);
+		stack_again(&fixture);
+		CU_ASSERT(strstr(fixture.result.why, "cannot be told apart") != NULL);
+		ASSERT_UINT(fixture.result.managed_count, 0);
+		end_captured(&fixture, &world);
+	}
 }
 
 /* HijackFrame::GcScanRoots of 8.0 and 9.0: HijackArgs begin with Rax and Rdx. */

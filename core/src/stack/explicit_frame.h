@@ -25,6 +25,7 @@ struct explicit_frame {
 	bool is_lost;            /**< it must lead to managed code, but that code is not recognised
 				  * as managed */
 	bool is_helper;   /**< of a function of the runtime that acts like a managed method */
+	bool is_aside;    /**< it only protects or marks something, and leads nowhere */
 	bool is_call;     /**< of a call that was compiled inline, with its own return address */
 	bool is_fault;    /**< of an exception: the runtime has faked a call there */
 	uint8_t kind;     /**< the runtime's number of its kind */

@@ -234,6 +234,48 @@ static bool is_thrown(const struct thread_walk *walk, uint64_t sp)
 	return last && last->is_throwing;
 }
 
+/* The helper in whose native code the thread is; NULL: it is in none. */
+static const struct explicit_frame *helper_of(const struct thread_walk *walk)
+{
+	size_t i = walk->next_frame;
+	while (i < walk->chain.rows_count && walk->chain.rows[i].is_aside)
+		i++;
+	bool is_helper = i < walk->chain.rows_count && walk->chain.rows[i].is_helper &&
+			 span_has(&walk->spans.now, walk->chain.rows[i].address);
+	return is_helper ? &walk->chain.rows[i] : NULL;
+}
+
+/*
+ * Native code that the thread is in has no unwind information, as musl's; but the helper that called
+ * it has noted the registers that it had then.  Go on from there.
+ */
+static enum step follow_helper(struct thread_walk *walk, const struct explicit_frame *lead,
+			       struct registers *registers, enum native_found *ret)
+{
+	const struct explicit_frame *helper = helper_of(walk);
+	struct frame_context context = walk->context;
+	if (!helper || !walk->walker->ops->helper_context ||
+	    !walk->walker->ops->helper_context(walk->runtime, helper, &context))
+		return STEP_ON;
+	context.known = walk_known_after(&walk->context.registers, 0, &context.registers);
+	const struct code_entry *entry =
+		code_table_find(walk->walker, registers_ip(&context.registers));
+	if (!entry)
+		return STEP_NOMEM;
+	struct registers from = context.registers;
+	enum step step = STEP_ON;
+	if (!entry->is_managed) {
+		step = follow_cfi(walk, false, lead, &from, ret);
+	} else if (entry->follows_call) {
+		*ret = FOUND_CALLER;
+	}
+	if (step == STEP_ON && *ret != FOUND_NONE) {
+		walk->context = context;
+		*registers = from;
+	}
+	return step;
+}
+
 /* The managed frame that was found becomes the current one. */
 static enum step take_found(struct thread_walk *walk, enum native_found found,
 			    const struct explicit_frame *lead, const struct registers *registers)
@@ -265,11 +307,14 @@ enum step walk_native(struct thread_walk *walk, bool is_first)
 	if (!is_first || walk->has_registers) {
 		struct registers registers = walk->context.registers;
 		step = follow_cfi(walk, is_first, lead, &registers, &found);
+		if (step == STEP_ON && found == FOUND_NONE && walk->native.cfi_failed)
+			step = follow_helper(walk, lead, &registers, &found);
 		if (step != STEP_ON)
 			return step;
 		/* Managed code made a call, but it is not known which. */
 		uint64_t end = registers_ip(&registers);
-		if (walk->native.cfi_failed && registers_sp(&registers) != sp &&
+		if (found == FOUND_NONE && walk->native.cfi_failed &&
+		    registers_sp(&registers) != sp &&
 		    span_is_code(runtime_target(walk->runtime), end) &&
 		    !walk_is_native_code(walk->walker, end))
 			(void)walk_bad(walk, "the code at %" PRIx64 " is not known", end);

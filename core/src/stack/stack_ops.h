@@ -34,6 +34,13 @@ struct stack_ops {
 	bool (*frame_context)(const struct runtime *runtime, const struct explicit_frame *frame,
 			      struct frame_context *ret);
 	/**
+	 * The registers that a helper has noted in its Frame: those of its managed caller, or its own,
+	 * where its unwind information leads to that.  Others stay unchanged.  @return false when they
+	 * cannot be read, or are not there
+	 */
+	bool (*helper_context)(struct runtime *runtime, const struct explicit_frame *frame,
+			       struct frame_context *ret);
+	/**
 	 * MethodDesc of the method that @p frame represents, which managed code has called there: a
 	 * P/Invoke, a method that is about to be compiled, or one that is a function of the
 	 * runtime; 0: it has none.

@@ -33,6 +33,19 @@ struct hijack_layout {
 const struct hijack_layout *hijack_layout(const struct runtime *runtime);
 
 /**
+ * LazyMachState (8, 9): what HelperMethodFrames have of the function that made them.  At first it is only
+ * captured there; when a GC or an exception has needed it, also unwound to its managed caller.
+ */
+#define MACHINE_IP          0u /* of the caller, as the next one */
+#define MACHINE_SP          8u
+#define MACHINE_CAPTURED    16u  /* CalleeSavedRegisters */
+#define MACHINE_POINTERS    64u  /* of the caller: where its CalleeSavedRegisters lie */
+#define MACHINE_RETURN      112u /* 0: it is not unwound */
+#define MACHINE_UNWOUND     120u /* CalleeSavedRegisters of the caller */
+#define MACHINE_CAPTURED_IP 168u
+#define MACHINE_CAPTURED_SP 176u
+
+/**
  * The register that the JIT's debug information calls @p number (cordebuginfo.h), or ARCH_NONE: the
  * processor's numbers, then one more name for the stack pointer, after the prolog.
  */

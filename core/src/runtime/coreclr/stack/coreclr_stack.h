@@ -8,6 +8,8 @@
 bool coreclr_stack_frames(struct runtime *runtime, uint64_t thread, struct frame_chain *ret);
 bool coreclr_stack_context(const struct runtime *runtime, const struct explicit_frame *frame,
 			   struct frame_context *ret);
+bool coreclr_stack_helper(struct runtime *runtime, const struct explicit_frame *frame,
+			  struct frame_context *ret);
 uint64_t coreclr_stack_method(struct runtime *runtime, const struct explicit_frame *frame);
 enum step coreclr_stack_arguments(struct thread_walk *walk, const struct explicit_frame *frame,
 				  uint32_t index);

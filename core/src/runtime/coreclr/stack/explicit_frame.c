@@ -217,6 +217,11 @@ static bool add_explicit_frame(struct runtime *runtime, uint64_t thread, uint64_
 	}
 	frame->name = frame_kind_layout((enum frame_kind)frame->kind)->name;
 	frame->is_helper = frame_is_helper(frame->kind);
+	frame->is_aside = frame->kind == FRAME_PROTECT_VALUE_CLASS ||
+			  frame->kind == FRAME_PROTECT_BY_REFS ||
+			  frame->kind == FRAME_DEBUGGER_CLASS_INIT_MARK ||
+			  frame->kind == FRAME_DEBUGGER_EXIT ||
+			  frame->kind == FRAME_DEBUGGER_U2M_CATCH_HANDLER;
 	frame->is_call = frame->kind == FRAME_INLINED_CALL;
 	frame->is_fault =
 		frame->kind == FRAME_FAULTING_EXCEPTION || frame->kind == FRAME_SOFTWARE_EXCEPTION;
@@ -317,6 +322,48 @@ static bool load_hijack(const struct runtime *runtime, const struct explicit_fra
 	}
 	ret->is_active = true;
 	return load_saved(runtime, arguments + layout->saved, &ret->registers);
+}
+
+/* Where the managed caller's register @p number of the saved ones lies, and its value. */
+static bool load_unwound(const struct runtime *runtime, uint64_t frame, size_t number,
+			 struct registers *registers)
+{
+	uint64_t state = frame + HELPER_FRAME_STATE, pointer = 0;
+	unsigned int saved = saved_registers[number];
+	/* A GC updates what these point to. */
+	if (memory_u64(runtime_memory(runtime), state + MACHINE_POINTERS + 8 * number, &pointer) &&
+	    pointer % 8 == 0 && is_above(frame, pointer))
+		return load_register(runtime, pointer, saved, registers);
+	registers->slots[saved] = 0;
+	return memory_u64(runtime_memory(runtime), state + MACHINE_UNWOUND + 8 * number,
+			  &registers->values[saved]);
+}
+
+bool coreclr_stack_helper(struct runtime *runtime, const struct explicit_frame *frame,
+			  struct frame_context *ret)
+{
+	const struct arch *arch = runtime_arch(runtime);
+	struct memory *memory = runtime_memory(runtime);
+	uint64_t state = frame->address + HELPER_FRAME_STATE, returns = 0, ip = 0, sp = 0;
+	if (!memory_u64(memory, state + MACHINE_RETURN, &returns) ||
+	    !memory_u64(memory, state + (returns ? MACHINE_IP : MACHINE_CAPTURED_IP), &ip) ||
+	    !memory_u64(memory, state + (returns ? MACHINE_SP : MACHINE_CAPTURED_SP), &sp))
+		return false;
+	/* The function has the Frame among its variables. */
+	bool is_near = returns ? is_above(frame->address, sp) && is_managed(runtime, ip)
+			       : sp <= frame->address && frame->address - sp < FRAME_REACH;
+	for (size_t i = 0; is_near && i < SAVED_REGISTER_COUNT; i++) {
+		uint64_t captured = state + MACHINE_CAPTURED + 8 * i;
+		is_near = returns ? load_unwound(runtime, frame->address, i, &ret->registers)
+				  : load_register(runtime, captured, saved_registers[i],
+						  &ret->registers);
+	}
+	if (!is_near || sp % 8 != 0)
+		return false;
+	ret->is_active = ret->is_aborted = false;
+	ret->registers.values[arch->ip] = ip;
+	ret->registers.values[arch->sp] = sp;
+	return true;
 }
 
 bool coreclr_stack_context(const struct runtime *runtime, const struct explicit_frame *frame,

@@ -31,6 +31,7 @@ static bool ended_frame_is_dead(const struct runtime *runtime)
 const struct stack_ops coreclr_stack_ops = {
 	.frames = coreclr_stack_frames,
 	.frame_context = coreclr_stack_context,
+	.helper_context = coreclr_stack_helper,
 	.frame_method = coreclr_stack_method,
 	.arguments = coreclr_stack_arguments,
 	.exceptions = coreclr_stack_exceptions,
