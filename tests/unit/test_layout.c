@@ -115,6 +115,9 @@ TEST(builds)
 	REQUIRE(build);
 	ASSERT_TEXT(build->version, "8.0.34");
 	ASSERT_UINT(build->major, 8);
+	build = layout_build_find("d801f62275c8d68cbc395038ef78dce6ee3ed9ea"); /* for musl */
+	REQUIRE(build);
+	ASSERT_TEXT(build->version, "8.0.34");
 	CU_ASSERT_PTR_NULL(layout_build_find(""));
 	CU_ASSERT_PTR_NULL(layout_build_find("79945f51"));
 }

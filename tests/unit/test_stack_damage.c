@@ -328,6 +328,14 @@ TEST(code_that_is_not_known_is_seen)
 	module.path = linked;
 	stack_again(&fixture);
 	CU_ASSERT(!fixture.result.is_partial);
+	/* By where its .dynamic lies, if the linker found it under a name that is a link. */
+	char link[] = "/lib/ld-other.so.1";
+	module.path = link;
+	stack_again(&fixture);
+	CU_ASSERT(fixture.result.is_partial);
+	module.dynamic = FAKE_CODE + FAKE_CODE_SIZE + 8;
+	stack_again(&fixture);
+	CU_ASSERT(!fixture.result.is_partial);
 	fixture.fake->target.map.mappings = NULL;
 	fixture.fake->target.modules = NULL;
 	fixture.fake->target.map.mapping_count = fixture.fake->target.module_count = 0;

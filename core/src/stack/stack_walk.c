@@ -306,16 +306,24 @@ bool walk_is_native_code(const struct stack_walker *walker, uint64_t ip)
 		       compare_name_pointers) != NULL;
 }
 
-/* Sort the names of the modules' files; false: memory is exhausted. */
+/*
+ * Sort the names of the modules' files, as the linker and the mappings call them, which follow links
+ * (musl: /lib/ld-musl-x86_64.so.1 is libc.so); false: memory is exhausted.
+ */
 static bool sort_names(struct stack_walker *walker)
 {
 	const struct target *target = runtime_target(walker->runtime);
-	walker->names = mem_alloc(target->module_count, sizeof(*walker->names));
+	walker->names = mem_alloc(2 * target->module_count, sizeof(*walker->names));
 	if (!walker->names)
 		return false;
-	for (size_t i = 0; i < target->module_count; i++)
-		walker->names[i] = file_name(target->modules[i].path);
-	walker->names_count = target->module_count;
+	for (size_t i = 0; i < target->module_count; i++) {
+		const struct target_module *module = &target->modules[i];
+		const struct target_mapping *mapping =
+			target_mapping_at(&target->map, module->dynamic);
+		walker->names[walker->names_count++] = file_name(module->path);
+		if (module->dynamic && mapping)
+			walker->names[walker->names_count++] = file_name(mapping->path);
+	}
 	if (walker->names_count) {
 		qsort(walker->names, walker->names_count, sizeof(*walker->names),
 		      compare_name_pointers);

@@ -30,12 +30,14 @@ static const char *const origin_names[] = {
 	[ORIGIN_SERIES] = "series", [ORIGIN_CALIBRATED] = "calibrated",
 };
 
-/* Microsoft's linux-x64 builds whose descriptor and heap were compared with the table, the newest first. */
+/* Microsoft's builds for linux-x64 and linux-musl-x64 whose descriptor and heap were compared with the table, the newest first. */
 static const struct layout_build builds[] = {
 	{ "2e5299ab22fd653a381ea8fe12c9b89646056681", "11.0.0", 11 },
 	{ "a44470e1693c65783b6ea573e9a3dca1147f611e", "11.0.0", 11 }, /* singlefilehost */
+	{ "d609bd1f4c20ae911f631467801d5e309bd5c130", "11.0.0", 11 }, /* musl */
 	{ "c75d55af618b5f1a0769385ed23079bbe267be0d", "10.0.15", 10 },
 	{ "6eef9fc6928b43c5f2fe37864a91199a2e57d047", "10.0.15", 10 }, /* singlefilehost */
+	{ "3a7bd6333d734a3574f0f8f187fe6c19a2c7bc5a", "10.0.15", 10 }, /* musl */
 	{ "79945f51fb2612f13b7667a10a8fd29122664791", "10.0.12", 10 },
 	{ "c36ad71424f1fa2ffd952574ab64dd0d952b101a", "10.0.12", 10 }, /* singlefilehost */
 	{ "ea2417846f6e65e39f48c6d7442f409cc97a7f36", "9.0.23", 9 },
@@ -43,6 +45,7 @@ static const struct layout_build builds[] = {
 	{ "d87b5d0133d3c0a3b21c0f399e6b5c6ba7fd0865", "9.0.20", 9 },
 	{ "d2529b38862d9b522a8367dd2c7ad146ba135ec8", "8.0.34", 8 },
 	{ "3791e1686d0a011b6f37325b7febb5003cad6433", "8.0.34", 8 }, /* singlefilehost */
+	{ "d801f62275c8d68cbc395038ef78dce6ee3ed9ea", "8.0.34", 8 }, /* musl */
 	{ "0da63843bf6011305b4d9ed2f178448acb81f223", "8.0.31", 8 },
 	{ "cc3a8daf4e1ef3852205bdfec28d2f295cf5dc0b", "8.0.31", 8 }, /* singlefilehost */
 };
