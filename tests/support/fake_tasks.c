@@ -210,6 +210,33 @@ uint64_t fake_one(struct fake_tasks *tasks, uint64_t type, uint64_t value)
 	return object;
 }
 
+uint64_t fake_class_of(struct fake_tasks *tasks, const char *space, const char *name,
+		       const struct fake_field *fields, uint64_t references)
+{
+	uint64_t base_size = 16 + 8 * references + 8;
+	const struct gc_series series = { .size = (int64_t)(8 * references) - (int64_t)base_size,
+					  .offset = 8 };
+	return fake_class(tasks->types,
+			  &(struct fake_class){ .space = space,
+						.name = name,
+						.fields = fields,
+						.type = { .base_size = (uint32_t)base_size,
+							  .series = &series,
+							  .series_count = 1 } });
+}
+
+void fake_refer(struct fake_tasks *tasks, uint64_t object, uint64_t offset, uint64_t to)
+{
+	fake_poke_u64(&tasks->fake->memory, object + offset, to);
+}
+
+uint64_t fake_follow(struct fake_tasks *tasks, uint64_t object, uint64_t offset)
+{
+	uint64_t to = 0;
+	CU_ASSERT_FATAL(memory_u64(&tasks->fake->memory.memory, object + offset, &to));
+	return to;
+}
+
 uint64_t fake_semaphore(struct fake_tasks *tasks, uint32_t highest)
 {
 	uint64_t semaphore = fake_object(tasks->fake, tasks->semaphore_type, 0);

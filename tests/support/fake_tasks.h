@@ -54,6 +54,31 @@ uint64_t fake_task(struct fake_tasks *tasks, uint64_t type);
 /** An object of @p type with one reference at +8. */
 uint64_t fake_one(struct fake_tasks *tasks, uint64_t type, uint64_t value);
 
+/** A class whose first @p references fields are references, and then numbers. */
+uint64_t fake_class_of(struct fake_tasks *tasks, const char *space, const char *name,
+		       const struct fake_field *fields, uint64_t references);
+/** Its fields; offsets are without the MethodTable. */
+#define FAKE_REFERENCE(field_name, at)                                     \
+	{                                                                  \
+		.name = field_name, .element = ELEMENT_CLASS, .offset = at \
+	}
+#define FAKE_NUMBER(field_name, at)                                     \
+	{                                                               \
+		.name = field_name, .element = ELEMENT_I4, .offset = at \
+	}
+#define FAKE_FLAG(field_name, at)                                            \
+	{                                                                    \
+		.name = field_name, .element = ELEMENT_BOOLEAN, .offset = at \
+	}
+#define FAKE_END             \
+	{                    \
+		.name = NULL \
+	}
+
+/** Set, and get, the reference at an offset of an object. */
+void fake_refer(struct fake_tasks *tasks, uint64_t object, uint64_t offset, uint64_t to);
+uint64_t fake_follow(struct fake_tasks *tasks, uint64_t object, uint64_t offset);
+
 /** A semaphore that is not free; @p highest is its highest count. */
 uint64_t fake_semaphore(struct fake_tasks *tasks, uint32_t highest);
 /** "new SemaphoreSlim(1)": no highest count. */

@@ -24,74 +24,41 @@
 static struct fake_tasks tasks;
 static uint64_t agent, mailbox, cell, handler, queue;
 
-static uint64_t make_class(const char *space, const char *name, const struct fake_field *fields,
-			   uint64_t references)
-{
-	uint64_t base_size = 16 + 8 * references + 8;
-	const struct gc_series series = { .size = (int64_t)(8 * references) - (int64_t)base_size,
-					  .offset = 8 };
-	return fake_class(tasks.types,
-			  &(struct fake_class){ .space = space,
-						.name = name,
-						.fields = fields,
-						.type = { .base_size = (uint32_t)base_size,
-							  .series = &series,
-							  .series_count = 1 } });
-}
-
-#define REFERENCE(field_name, at)                                          \
-	{                                                                  \
-		.name = field_name, .element = ELEMENT_CLASS, .offset = at \
-	}
-#define END                  \
-	{                    \
-		.name = NULL \
-	}
-
-static void refer(uint64_t object, uint64_t offset, uint64_t to)
-{
-	fake_poke_u64(&tasks.fake->memory, object + offset, to);
-}
-
 /* A message with a channel for its reply, whose caller waits for the cell. */
 static uint64_t make_message(void)
 {
 	static const char control[] = "Microsoft.FSharp.Control";
-	const struct fake_field one[] = { REFERENCE("item", 0), END };
-	const struct fake_field channel[] = { REFERENCE("replyf", 0), END };
-	const struct fake_field call[] = { REFERENCE("resultCell", 0), END };
-	const struct fake_field result[] = {
-		REFERENCE("result", 0),
-		{ .name = "disposed", .element = ELEMENT_BOOLEAN, .offset = 8 },
-		END
-	};
-	cell = fake_object(
-		tasks.fake,
-		make_class(control, "AsyncPrimitives+ResultCell<System.Int32>", result, 1), 0);
+	const struct fake_field one[] = { FAKE_REFERENCE("item", 0), FAKE_END };
+	const struct fake_field channel[] = { FAKE_REFERENCE("replyf", 0), FAKE_END };
+	const struct fake_field call[] = { FAKE_REFERENCE("resultCell", 0), FAKE_END };
+	const struct fake_field result[] = { FAKE_REFERENCE("result", 0), FAKE_FLAG("disposed", 8),
+					     FAKE_END };
+	cell = fake_object(tasks.fake,
+			   fake_class_of(&tasks, control,
+					 "AsyncPrimitives+ResultCell<System.Int32>", result, 1),
+			   0);
 	uint64_t reply = fake_one(
-		&tasks, make_class("<StartupCode$FSharp-Core>", "$Mailbox+channel@1", call, 1),
+		&tasks,
+		fake_class_of(&tasks, "<StartupCode$FSharp-Core>", "$Mailbox+channel@1", call, 1),
 		cell);
-	return fake_one(
-		&tasks, make_class("Shop", "Message+Sum", one, 1),
-		fake_one(&tasks,
-			 make_class(control, "FSharpAsyncReplyChannel<System.Int32>", channel, 1),
-			 reply));
+	return fake_one(&tasks, fake_class_of(&tasks, "Shop", "Message+Sum", one, 1),
+			fake_one(&tasks,
+				 fake_class_of(&tasks, control,
+					       "FSharpAsyncReplyChannel<System.Int32>", channel, 1),
+				 reply));
 }
 
 static void make_queue(uint64_t message)
 {
-	const struct fake_field fields[] = {
-		REFERENCE("_array", 0),
-		{ .name = "_head", .element = ELEMENT_I4, .offset = 8 },
-		{ .name = "_size", .element = ELEMENT_I4, .offset = 12 },
-		END
-	};
+	const struct fake_field fields[] = { FAKE_REFERENCE("_array", 0), FAKE_NUMBER("_head", 8),
+					     FAKE_NUMBER("_size", 12), FAKE_END };
 	uint64_t array = fake_object(tasks.fake, tasks.fake->object_array_type, MESSAGES);
-	queue = fake_object(
-		tasks.fake,
-		make_class("System.Collections.Generic", "Queue<Shop.Message>", fields, 1), 0);
-	refer(array, ARRAY_ELEMENTS, message);
-	refer(queue, QUEUE_ARRAY, array);
+	queue = fake_object(tasks.fake,
+			    fake_class_of(&tasks, "System.Collections.Generic",
+					  "Queue<Shop.Message>", fields, 1),
+			    0);
+	fake_refer(&tasks, array, ARRAY_ELEMENTS, message);
+	fake_refer(&tasks, queue, QUEUE_ARRAY, array);
 	fake_poke_u32(&tasks.fake->memory, queue + QUEUE_SIZE, MESSAGES);
 }
 
@@ -99,29 +66,28 @@ static void make_queue(uint64_t message)
 static void set_up(void)
 {
 	static const char control[] = "Microsoft.FSharp.Control";
-	const struct fake_field mailbox_fields[] = { REFERENCE("arrivals", 0),
-						     REFERENCE("savedCont", 8),
-						     REFERENCE("pulse", 16), END };
-	const struct fake_field agent_fields[] = {
-		REFERENCE("mailbox", 0),
-		{ .name = "started", .element = ELEMENT_BOOLEAN, .offset = 8 },
-		END
-	};
-	const struct fake_field handler_fields[] = { REFERENCE("x0", 0), END };
+	const struct fake_field mailbox_fields[] = { FAKE_REFERENCE("arrivals", 0),
+						     FAKE_REFERENCE("savedCont", 8),
+						     FAKE_REFERENCE("pulse", 16), FAKE_END };
+	const struct fake_field agent_fields[] = { FAKE_REFERENCE("mailbox", 0),
+						   FAKE_FLAG("started", 8), FAKE_END };
+	const struct fake_field handler_fields[] = { FAKE_REFERENCE("x0", 0), FAKE_END };
 	tasks = fake_tasks_create();
 	make_queue(make_message());
-	mailbox = fake_object(tasks.fake,
-			      make_class(control, "Mailbox<Shop.Message>", mailbox_fields, 3), 0);
-	agent = fake_object(
+	mailbox = fake_object(
 		tasks.fake,
-		make_class(control, "FSharpMailboxProcessor<Shop.Message>", agent_fields, 1), 0);
-	refer(mailbox, MAILBOX_QUEUE, queue);
-	refer(agent, AGENT_MAILBOX, mailbox);
+		fake_class_of(&tasks, control, "Mailbox<Shop.Message>", mailbox_fields, 3), 0);
+	agent = fake_object(tasks.fake,
+			    fake_class_of(&tasks, control, "FSharpMailboxProcessor<Shop.Message>",
+					  agent_fields, 1),
+			    0);
+	fake_refer(&tasks, mailbox, MAILBOX_QUEUE, queue);
+	fake_refer(&tasks, agent, AGENT_MAILBOX, mailbox);
 	fake_poke_u32(&tasks.fake->memory, agent + AGENT_STARTED, 1);
 	handler = fake_one(&tasks,
-			   make_class("<StartupCode$FSharp-Core>",
-				      "$Mailbox+PrepareToStart@405-6<Shop.Message>", handler_fields,
-				      1),
+			   fake_class_of(&tasks, "<StartupCode$FSharp-Core>",
+					 "$Mailbox+PrepareToStart@405-6<Shop.Message>",
+					 handler_fields, 1),
 			   agent);
 }
 
@@ -165,13 +131,13 @@ TEST(a_handler_that_is_alive_is_of_a_loop_at_work)
 
 TEST(an_agent_that_waits_for_a_message_is_about_to_get_it)
 {
-	refer(mailbox, MAILBOX_WAITS, queue);
+	fake_refer(&tasks, mailbox, MAILBOX_WAITS, queue);
 	check_agents(0);
 }
 
 TEST(an_agent_that_may_wait_for_a_limited_time_is_not_judged)
 {
-	refer(mailbox, MAILBOX_PULSE, queue);
+	fake_refer(&tasks, mailbox, MAILBOX_PULSE, queue);
 	check_agents(0);
 }
 

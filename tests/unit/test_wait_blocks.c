@@ -32,78 +32,45 @@ static struct fake_tasks tasks;
 static uint64_t feed_type, block_type, input_type, bounds_type, map_type, index_type, output_type,
 	registry_type, link_type, filter_type, send_type;
 
-/* A class with @p references fields that are references, and then numbers. */
-static uint64_t make_class(const char *space, const char *name, const struct fake_field *fields,
-			   uint64_t references)
-{
-	uint64_t base_size = 16 + 8 * references + 8;
-	const struct gc_series series = { .size = (int64_t)(8 * references) - (int64_t)base_size,
-					  .offset = 8 };
-	return fake_class(tasks.types,
-			  &(struct fake_class){ .space = space,
-						.name = name,
-						.fields = fields,
-						.type = { .base_size = (uint32_t)base_size,
-							  .series = &series,
-							  .series_count = 1 } });
-}
-
-#define REFERENCE(field_name, at)                                          \
-	{                                                                  \
-		.name = field_name, .element = ELEMENT_CLASS, .offset = at \
-	}
-#define NUMBER(field_name, at)                                          \
-	{                                                               \
-		.name = field_name, .element = ELEMENT_I4, .offset = at \
-	}
-#define END                  \
-	{                    \
-		.name = NULL \
-	}
-
 static void make_types(void)
 {
 	static const char flow[] = "System.Threading.Tasks.Dataflow",
 			  inner[] = "System.Threading.Tasks.Dataflow.Internal";
-	const struct fake_field block[] = { REFERENCE("_target", 0), REFERENCE("_source", 8), END };
-	const struct fake_field input[] = { REFERENCE("_boundingState", 0), END };
-	const struct fake_field bounds[] = { REFERENCE("PostponedMessages", 0),
-					     NUMBER("BoundedCapacity", 16),
-					     NUMBER("CurrentCount", 20), END };
-	const struct fake_field map[] = { REFERENCE("_mapKeyToIndex", 0), END };
-	const struct fake_field index[] = { NUMBER("_count", 16), NUMBER("_freeCount", 20), END };
-	const struct fake_field output[] = { REFERENCE("_taskForOutputProcessing", 0),
-					     REFERENCE("_nextMessageReservedFor", 8),
-					     REFERENCE("_targetRegistry", 16),
-					     NUMBER("_enableOffering", 24), END };
-	const struct fake_field registry[] = { REFERENCE("_firstTarget", 0), END };
-	const struct fake_field link[] = { REFERENCE("Target", 0), REFERENCE("Next", 8), END };
-	const struct fake_field filter[] = { REFERENCE("_target", 0), END };
-	const struct fake_field send[] = { REFERENCE("_task", 0), REFERENCE("_target", 8), END };
-	block_type = make_class(flow, "TransformBlock<System.Int32, System.Int32>", block, 2);
-	input_type = make_class(inner, "TargetCore<System.Int32>", input, 2);
-	bounds_type = make_class(inner, "BoundingStateWithPostponed<System.Int32>", bounds, 2);
-	map_type = make_class(inner, "QueuedMap<System.Object, System.Int32>", map, 2);
-	index_type = make_class("System.Collections.Generic",
-				"Dictionary<System.Object, System.Int32>", index, 2);
-	output_type = make_class(inner, "SourceCore<System.Int32>", output, 3);
-	registry_type = make_class(inner, "TargetRegistry<System.Int32>", registry, 2);
-	link_type = make_class(inner, "TargetRegistry<System.Int32>+LinkedTargetInfo", link, 2);
-	filter_type =
-		make_class(flow, "DataflowBlock+FilteredLinkPropagator<System.Int32>", filter, 2);
-	send_type = make_class(flow, "DataflowBlock+SendAsyncSource<System.Int32>", send, 2);
-}
-
-static void refer(uint64_t object, uint64_t offset, uint64_t to)
-{
-	fake_poke_u64(&tasks.fake->memory, object + offset, to);
-}
-
-static uint64_t follow(uint64_t object, uint64_t offset)
-{
-	uint64_t to = 0;
-	CU_ASSERT_FATAL(memory_u64(&tasks.fake->memory.memory, object + offset, &to));
-	return to;
+	const struct fake_field block[] = { FAKE_REFERENCE("_target", 0),
+					    FAKE_REFERENCE("_source", 8), FAKE_END };
+	const struct fake_field input[] = { FAKE_REFERENCE("_boundingState", 0), FAKE_END };
+	const struct fake_field bounds[] = { FAKE_REFERENCE("PostponedMessages", 0),
+					     FAKE_NUMBER("BoundedCapacity", 16),
+					     FAKE_NUMBER("CurrentCount", 20), FAKE_END };
+	const struct fake_field map[] = { FAKE_REFERENCE("_mapKeyToIndex", 0), FAKE_END };
+	const struct fake_field index[] = { FAKE_NUMBER("_count", 16),
+					    FAKE_NUMBER("_freeCount", 20), FAKE_END };
+	const struct fake_field output[] = { FAKE_REFERENCE("_taskForOutputProcessing", 0),
+					     FAKE_REFERENCE("_nextMessageReservedFor", 8),
+					     FAKE_REFERENCE("_targetRegistry", 16),
+					     FAKE_NUMBER("_enableOffering", 24), FAKE_END };
+	const struct fake_field registry[] = { FAKE_REFERENCE("_firstTarget", 0), FAKE_END };
+	const struct fake_field link[] = { FAKE_REFERENCE("Target", 0), FAKE_REFERENCE("Next", 8),
+					   FAKE_END };
+	const struct fake_field filter[] = { FAKE_REFERENCE("_target", 0), FAKE_END };
+	const struct fake_field send[] = { FAKE_REFERENCE("_task", 0), FAKE_REFERENCE("_target", 8),
+					   FAKE_END };
+	block_type =
+		fake_class_of(&tasks, flow, "TransformBlock<System.Int32, System.Int32>", block, 2);
+	input_type = fake_class_of(&tasks, inner, "TargetCore<System.Int32>", input, 2);
+	bounds_type =
+		fake_class_of(&tasks, inner, "BoundingStateWithPostponed<System.Int32>", bounds, 2);
+	map_type = fake_class_of(&tasks, inner, "QueuedMap<System.Object, System.Int32>", map, 2);
+	index_type = fake_class_of(&tasks, "System.Collections.Generic",
+				   "Dictionary<System.Object, System.Int32>", index, 2);
+	output_type = fake_class_of(&tasks, inner, "SourceCore<System.Int32>", output, 3);
+	registry_type = fake_class_of(&tasks, inner, "TargetRegistry<System.Int32>", registry, 2);
+	link_type = fake_class_of(&tasks, inner, "TargetRegistry<System.Int32>+LinkedTargetInfo",
+				  link, 2);
+	filter_type = fake_class_of(
+		&tasks, flow, "DataflowBlock+FilteredLinkPropagator<System.Int32>", filter, 2);
+	send_type =
+		fake_class_of(&tasks, flow, "DataflowBlock+SendAsyncSource<System.Int32>", send, 2);
 }
 
 /* A block with so many items, whose output was offered to all its links. */
@@ -114,25 +81,27 @@ static uint64_t make_block(uint32_t count)
 	uint64_t bounds = fake_object(tasks.fake, bounds_type, 0);
 	uint64_t map = fake_object(tasks.fake, map_type, 0);
 	uint64_t output = fake_object(tasks.fake, output_type, 0);
-	refer(block, BLOCK_INPUT, input);
-	refer(block, BLOCK_OUTPUT, output);
-	refer(input, INPUT_BOUNDS, bounds);
-	refer(bounds, BOUNDS_POSTPONED, map);
-	refer(map, MAP_INDEX, fake_object(tasks.fake, index_type, 0));
+	fake_refer(&tasks, block, BLOCK_INPUT, input);
+	fake_refer(&tasks, block, BLOCK_OUTPUT, output);
+	fake_refer(&tasks, input, INPUT_BOUNDS, bounds);
+	fake_refer(&tasks, bounds, BOUNDS_POSTPONED, map);
+	fake_refer(&tasks, map, MAP_INDEX, fake_object(tasks.fake, index_type, 0));
 	fake_poke_u32(&tasks.fake->memory, bounds + BOUNDS_CAPACITY, CAPACITY);
 	fake_poke_u32(&tasks.fake->memory, bounds + BOUNDS_COUNT, count);
-	refer(output, OUTPUT_TARGETS, fake_object(tasks.fake, registry_type, 0));
+	fake_refer(&tasks, output, OUTPUT_TARGETS, fake_object(tasks.fake, registry_type, 0));
 	return block;
 }
 
 /* One more link of a block, in front of the others. */
 static void link_to(uint64_t block, uint64_t target, bool has_filter)
 {
-	uint64_t registry = follow(follow(block, BLOCK_OUTPUT), OUTPUT_TARGETS);
+	uint64_t registry =
+		fake_follow(&tasks, fake_follow(&tasks, block, BLOCK_OUTPUT), OUTPUT_TARGETS);
 	uint64_t link = fake_object(tasks.fake, link_type, 0);
-	refer(link, LINK_TARGET, has_filter ? fake_one(&tasks, filter_type, target) : target);
-	refer(link, LINK_NEXT, follow(registry, TARGETS_FIRST));
-	refer(registry, TARGETS_FIRST, link);
+	fake_refer(&tasks, link, LINK_TARGET,
+		   has_filter ? fake_one(&tasks, filter_type, target) : target);
+	fake_refer(&tasks, link, LINK_NEXT, fake_follow(&tasks, registry, TARGETS_FIRST));
+	fake_refer(&tasks, registry, TARGETS_FIRST, link);
 }
 
 static void send_to(uint64_t block)
@@ -140,8 +109,8 @@ static void send_to(uint64_t block)
 	for (unsigned int i = 0; i < SENDERS; i++) {
 		uint64_t task = fake_task(&tasks, tasks.task_type);
 		uint64_t source = fake_object(tasks.fake, send_type, 0);
-		refer(source, SEND_TASK, task);
-		refer(source, SEND_TARGET, block);
+		fake_refer(&tasks, source, SEND_TASK, task);
+		fake_refer(&tasks, source, SEND_TARGET, block);
 		(void)fake_box(&tasks, feed_type, 0, task);
 	}
 }
@@ -217,15 +186,17 @@ TEST(a_full_target_takes_the_item_later)
 	uint64_t block = make_block(CAPACITY), slow = make_block(CAPACITY);
 	link_to(block, slow, true);
 	send_to(block);
-	refer(slow, BLOCK_OUTPUT, 0);
+	fake_refer(&tasks, slow, BLOCK_OUTPUT, 0);
 	check_block(block, 0, BLOCK_GOES_ON);
 }
 
 TEST(a_target_that_has_postponed_something_may_take_it)
 {
 	uint64_t block = make_block(CAPACITY), target = make_block(0);
-	uint64_t bounds = follow(follow(target, BLOCK_INPUT), INPUT_BOUNDS);
-	uint64_t index = follow(follow(bounds, BOUNDS_POSTPONED), MAP_INDEX);
+	uint64_t bounds =
+		fake_follow(&tasks, fake_follow(&tasks, target, BLOCK_INPUT), INPUT_BOUNDS);
+	uint64_t index =
+		fake_follow(&tasks, fake_follow(&tasks, bounds, BOUNDS_POSTPONED), MAP_INDEX);
 	fake_poke_u32(&tasks.fake->memory, index + INDEX_COUNT, 1);
 	link_to(block, target, true);
 	send_to(block);
@@ -235,8 +206,10 @@ TEST(a_target_that_has_postponed_something_may_take_it)
 TEST(what_was_postponed_once_does_not_count)
 {
 	uint64_t block = make_block(CAPACITY), target = make_block(0);
-	uint64_t bounds = follow(follow(target, BLOCK_INPUT), INPUT_BOUNDS);
-	uint64_t index = follow(follow(bounds, BOUNDS_POSTPONED), MAP_INDEX);
+	uint64_t bounds =
+		fake_follow(&tasks, fake_follow(&tasks, target, BLOCK_INPUT), INPUT_BOUNDS);
+	uint64_t index =
+		fake_follow(&tasks, fake_follow(&tasks, bounds, BOUNDS_POSTPONED), MAP_INDEX);
 	fake_poke_u32(&tasks.fake->memory, index + INDEX_COUNT, 2);
 	fake_poke_u32(&tasks.fake->memory, index + INDEX_FREE, 2);
 	link_to(block, target, true);
@@ -247,28 +220,31 @@ TEST(what_was_postponed_once_does_not_count)
 TEST(an_output_that_still_offers_goes_on)
 {
 	uint64_t block = make_refused();
-	fake_poke_u32(&tasks.fake->memory, follow(block, BLOCK_OUTPUT) + OUTPUT_OFFERS, 1);
+	fake_poke_u32(&tasks.fake->memory, fake_follow(&tasks, block, BLOCK_OUTPUT) + OUTPUT_OFFERS,
+		      1);
 	check_block(block, 0, BLOCK_GOES_ON);
 }
 
 TEST(a_task_that_offers_goes_on)
 {
 	uint64_t block = make_refused();
-	refer(follow(block, BLOCK_OUTPUT), OUTPUT_TASK, fake_task(&tasks, tasks.task_type));
+	fake_refer(&tasks, fake_follow(&tasks, block, BLOCK_OUTPUT), OUTPUT_TASK,
+		   fake_task(&tasks, tasks.task_type));
 	check_block(block, 0, BLOCK_GOES_ON);
 }
 
 TEST(a_reserved_item_is_taken)
 {
 	uint64_t block = make_refused();
-	refer(follow(block, BLOCK_OUTPUT), OUTPUT_RESERVED, block);
+	fake_refer(&tasks, fake_follow(&tasks, block, BLOCK_OUTPUT), OUTPUT_RESERVED, block);
 	check_block(block, 0, BLOCK_GOES_ON);
 }
 
 TEST(a_block_with_room_wakes_its_senders)
 {
 	uint64_t block = make_refused();
-	uint64_t bounds = follow(follow(block, BLOCK_INPUT), INPUT_BOUNDS);
+	uint64_t bounds =
+		fake_follow(&tasks, fake_follow(&tasks, block, BLOCK_INPUT), INPUT_BOUNDS);
 	fake_poke_u32(&tasks.fake->memory, bounds + BOUNDS_COUNT, CAPACITY - 1);
 	check_block(block, 0, BLOCK_GOES_ON);
 }
@@ -309,8 +285,11 @@ TEST(a_ring_has_no_last_block)
 TEST(a_list_of_links_without_an_end_is_not_followed_for_ever)
 {
 	uint64_t block = make_refused();
-	uint64_t link = follow(follow(follow(block, BLOCK_OUTPUT), OUTPUT_TARGETS), TARGETS_FIRST);
-	refer(link, LINK_NEXT, link);
+	uint64_t link = fake_follow(
+		&tasks,
+		fake_follow(&tasks, fake_follow(&tasks, block, BLOCK_OUTPUT), OUTPUT_TARGETS),
+		TARGETS_FIRST);
+	fake_refer(&tasks, link, LINK_NEXT, link);
 	check_block(block, 0, BLOCK_GOES_ON);
 }
 

@@ -23,54 +23,22 @@ static uint64_t place_type, reserve_type, invoke_type, call_type, message_type, 
 /* The messages that two grains work on, and the sources of the answers that they wait for. */
 static uint64_t messages[2], sources[2], calls[2], activations[2];
 
-static uint64_t make_class(const char *space, const char *name, const struct fake_field *fields,
-			   uint64_t references)
-{
-	uint64_t base_size = 16 + 8 * references + 8;
-	const struct gc_series series = { .size = (int64_t)(8 * references) - (int64_t)base_size,
-					  .offset = 8 };
-	return fake_class(tasks.types,
-			  &(struct fake_class){ .space = space,
-						.name = name,
-						.fields = fields,
-						.type = { .base_size = (uint32_t)base_size,
-							  .series = &series,
-							  .series_count = 1 } });
-}
-
-#define REFERENCE(field_name, at)                                          \
-	{                                                                  \
-		.name = field_name, .element = ELEMENT_CLASS, .offset = at \
-	}
-#define NUMBER(field_name, at)                                          \
-	{                                                               \
-		.name = field_name, .element = ELEMENT_I4, .offset = at \
-	}
-#define END                  \
-	{                    \
-		.name = NULL \
-	}
-
-static void refer(uint64_t object, uint64_t offset, uint64_t to)
-{
-	fake_poke_u64(&tasks.fake->memory, object + offset, to);
-}
-
 static void make_types(void)
 {
 	static const char space[] = "Orleans.Runtime";
-	const struct fake_field call[] = { REFERENCE("context", 0),
-					   REFERENCE("<Message>k__BackingField", 8),
-					   NUMBER("_state", 16), END };
-	const struct fake_field message[] = { REFERENCE("_headers", 0), END };
-	const struct fake_field activation[] = { REFERENCE("_waitingRequests", 0),
-						 REFERENCE("_blockingRequest", 8), END };
-	const struct fake_field list[] = { REFERENCE("_items", 0), NUMBER("_size", 8), END };
-	call_type = make_class(space, "CallbackData", call, 2);
-	message_type = make_class(space, "Message", message, 1);
-	activation_type = make_class(space, "ActivationData", activation, 2);
-	list_type =
-		make_class("System.Collections.Generic", "List<Orleans.Runtime.Message>", list, 1);
+	const struct fake_field call[] = { FAKE_REFERENCE("context", 0),
+					   FAKE_REFERENCE("<Message>k__BackingField", 8),
+					   FAKE_NUMBER("_state", 16), FAKE_END };
+	const struct fake_field message[] = { FAKE_REFERENCE("_headers", 0), FAKE_END };
+	const struct fake_field activation[] = { FAKE_REFERENCE("_waitingRequests", 0),
+						 FAKE_REFERENCE("_blockingRequest", 8), FAKE_END };
+	const struct fake_field list[] = { FAKE_REFERENCE("_items", 0), FAKE_NUMBER("_size", 8),
+					   FAKE_END };
+	call_type = fake_class_of(&tasks, space, "CallbackData", call, 2);
+	message_type = fake_class_of(&tasks, space, "Message", message, 1);
+	activation_type = fake_class_of(&tasks, space, "ActivationData", activation, 2);
+	list_type = fake_class_of(&tasks, "System.Collections.Generic",
+				  "List<Orleans.Runtime.Message>", list, 1);
 	place_type = fake_box_type(&tasks, "Shop+<Place>d__1",
 				   "B+AsyncStateMachineBox<Shop+<Place>d__1>");
 	reserve_type = fake_box_type(&tasks, "Shop+<Reserve>d__2",
@@ -82,23 +50,23 @@ static void make_types(void)
 /* A grain whose method of @p type waits for an answer, below the method of the library that has the message. */
 static void make_grain(unsigned int grain, uint64_t type)
 {
-	const struct fake_field none[] = { END };
-	uint64_t source_type = make_class("Orleans.Serialization.Invocation",
-					  "ResponseCompletionSource<System.Int32>", none, 1);
+	const struct fake_field none[] = { FAKE_END };
+	uint64_t source_type = fake_class_of(&tasks, "Orleans.Serialization.Invocation",
+					     "ResponseCompletionSource<System.Int32>", none, 1);
 	messages[grain] = fake_object(tasks.fake, message_type, 0);
 	sources[grain] = fake_object(tasks.fake, source_type, 0);
 	uint64_t box = fake_box(&tasks, invoke_type, 0, fake_box(&tasks, type, 0, sources[grain]));
-	refer(box, FAKE_BOX_LOCAL, messages[grain]);
+	fake_refer(&tasks, box, FAKE_BOX_LOCAL, messages[grain]);
 	activations[grain] = fake_object(tasks.fake, activation_type, 0);
-	refer(activations[grain], ACTIVATION_BLOCKED, messages[grain]);
+	fake_refer(&tasks, activations[grain], ACTIVATION_BLOCKED, messages[grain]);
 }
 
 /* The answer that a grain waits for belongs to @p message. */
 static void make_call(unsigned int grain, uint64_t message)
 {
 	calls[grain] = fake_object(tasks.fake, call_type, 0);
-	refer(calls[grain], CALL_ANSWER, sources[grain]);
-	refer(calls[grain], CALL_MESSAGE, message);
+	fake_refer(&tasks, calls[grain], CALL_ANSWER, sources[grain]);
+	fake_refer(&tasks, calls[grain], CALL_MESSAGE, message);
 }
 
 /* A message in the queue of a grain. */
@@ -107,10 +75,10 @@ static uint64_t make_queued(unsigned int grain)
 	uint64_t message = fake_object(tasks.fake, message_type, 0);
 	uint64_t array = fake_object(tasks.fake, tasks.fake->object_array_type, 4);
 	uint64_t list = fake_object(tasks.fake, list_type, 0);
-	refer(array, ARRAY_ELEMENTS, message);
-	refer(list, LIST_ITEMS, array);
+	fake_refer(&tasks, array, ARRAY_ELEMENTS, message);
+	fake_refer(&tasks, list, LIST_ITEMS, array);
 	fake_poke_u32(&tasks.fake->memory, list + LIST_SIZE, 1);
-	refer(activations[grain], ACTIVATION_QUEUE, list);
+	fake_refer(&tasks, activations[grain], ACTIVATION_QUEUE, list);
 	return message;
 }
 
@@ -161,8 +129,8 @@ TEST(an_answer_that_has_come_is_waited_for_no_more)
 TEST(an_old_call_with_the_same_source_does_not_count)
 {
 	uint64_t old = fake_object(tasks.fake, call_type, 0);
-	refer(old, CALL_ANSWER, sources[0]);
-	refer(old, CALL_MESSAGE, fake_object(tasks.fake, message_type, 0));
+	fake_refer(&tasks, old, CALL_ANSWER, sources[0]);
+	fake_refer(&tasks, old, CALL_MESSAGE, fake_object(tasks.fake, message_type, 0));
 	fake_poke_u32(&tasks.fake->memory, old + CALL_STATE, 5);
 	check_deadlocks(1);
 }
@@ -170,20 +138,20 @@ TEST(an_old_call_with_the_same_source_does_not_count)
 /* The grain is reentrant, or has a free turn: nobody works on the message yet. */
 TEST(a_message_that_is_not_queued_is_taken_soon)
 {
-	refer(activations[0], ACTIVATION_QUEUE, 0);
+	fake_refer(&tasks, activations[0], ACTIVATION_QUEUE, 0);
 	check_deadlocks(0);
 }
 
 TEST(a_grain_that_works_on_nothing_takes_the_next_message)
 {
-	refer(activations[0], ACTIVATION_BLOCKED, 0);
+	fake_refer(&tasks, activations[0], ACTIVATION_BLOCKED, 0);
 	check_deadlocks(0);
 }
 
 TEST(a_message_that_two_methods_have_is_of_neither)
 {
 	uint64_t box = fake_box(&tasks, invoke_type, 0, fake_task(&tasks, tasks.delay_type));
-	refer(box, FAKE_BOX_LOCAL, messages[0]);
+	fake_refer(&tasks, box, FAKE_BOX_LOCAL, messages[0]);
 	check_deadlocks(0);
 }
 
