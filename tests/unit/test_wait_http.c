@@ -2,11 +2,15 @@
 /* Calls of HttpClient that wait for a connection. */
 #include "analysis/async/async_graph.h"
 #include "analysis/async/async_wait.h"
+#include "gc/layouts/handle_table.h"
+#include "hangs/wait_connections.h"
 #include "support/assert_more.h"
+#include "support/fake_handles.h"
 #include "support/fake_tasks.h"
 #include "support/suite.h"
 #include "util/text.h"
 
+#define HANDLE_TYPES  13u
 #define STRUCT_FLAGS  0x00040000u
 #define STRUCT_ARRAY  0x000a0000u
 #define NAME(field)   .name = (field), .element = ELEMENT_CLASS
@@ -19,6 +23,13 @@
 #define POOL_COUNT   44u
 #define POOL_PENDING 48u
 #define POOL_COUNT_2 52u
+#define POOL_MAKES_2 56u
+/* Offsets in a connection, and in a stream of HTTP/2. */
+#define CONNECTION_POOL    8u
+#define CONNECTION_REQUEST 16u
+#define STREAM_CONNECTION  8u
+#define STREAM_ANSWER      16u
+#define STREAM_ASK         20u
 /* Offsets in an array of requests, and its size. */
 #define ARRAY_SLOTS 16u
 #define SLOT_WAITER 8u
@@ -27,7 +38,9 @@
 #define UNLIMITED   0x7fffffffu
 
 static struct fake_tasks tasks;
-static uint64_t pool, slots_type, send_type;
+static uint64_t pool, slots_type, send_type, call_type, connection_type, connection2_type,
+	stream_type;
+static uint64_t sends[SLOTS]; /* calls that wait in the queue */
 
 static void poke_u32(uint64_t address, uint32_t value)
 {
@@ -40,6 +53,20 @@ static uint64_t make_struct(const char *name, const struct fake_field *fields)
 							     .fields = fields,
 							     .type = { .base_size = 32,
 								       .flags = STRUCT_FLAGS } });
+}
+
+static void make_connection_types(void)
+{
+	static const char space[] = "System.Net.Http";
+	const struct fake_field connection[] = { FAKE_REFERENCE("_pool", 0),
+						 FAKE_REFERENCE("_currentRequest", 8),
+						 FAKE_FLAG("_disposed", 16), FAKE_END };
+	const struct fake_field stream[] = { FAKE_REFERENCE("_connection", 0),
+					     FAKE_NUMBER("_responseCompletionState", 8),
+					     FAKE_NUMBER("_requestCompletionState", 12), FAKE_END };
+	connection_type = fake_class_of(&tasks, space, "HttpConnection", connection, 2);
+	connection2_type = fake_class_of(&tasks, space, "Http2Connection", connection, 2);
+	stream_type = fake_class_of(&tasks, space, "Http2Connection+Http2Stream", stream, 1);
 }
 
 static void set_up(void)
@@ -68,16 +95,20 @@ static void set_up(void)
 		{ NUMBER("_associatedHttp11ConnectionCount"), .offset = POOL_COUNT - 8 },
 		{ NUMBER("_pendingHttp11ConnectionCount"), .offset = POOL_PENDING - 8 },
 		{ NUMBER("_associatedHttp2ConnectionCount"), .offset = POOL_COUNT_2 - 8 },
+		FAKE_FLAG("_pendingHttp2Connection", POOL_MAKES_2 - 8),
 		{ .name = NULL },
 	};
 	uint64_t type =
 		fake_class(tasks.types, &(struct fake_class){ .space = "System.Net.Http",
 							      .name = "HttpConnectionPool",
 							      .fields = fields,
-							      .type = { .base_size = 64 } });
+							      .type = { .base_size = 72 } });
 	pool = fake_object(tasks.fake, type, 0);
 	send_type =
 		fake_box_type(&tasks, "Shop+<Send>d__1", "B+AsyncStateMachineBox<Shop+<Send>d__1>");
+	call_type =
+		fake_box_type(&tasks, "Shop+<Call>d__2", "B+AsyncStateMachineBox<Shop+<Call>d__2>");
+	make_connection_types();
 }
 
 static void tear_down(void)
@@ -97,8 +128,57 @@ static void make_queue(uint64_t array_at, unsigned int count)
 		uint64_t slot = array + ARRAY_SLOTS + (SLOTS - 1 + i) % SLOTS * SLOT_SIZE;
 		fake_poke_u64(&tasks.fake->memory, slot + SLOT_WAITER,
 			      fake_one(&tasks, tasks.source_type, task));
-		(void)fake_box(&tasks, send_type, 0, task);
+		sends[i] = fake_box(&tasks, send_type, 0, task);
 	}
+}
+
+/* A connection with a request. */
+static uint64_t make_connection(void)
+{
+	uint64_t connection = fake_object(tasks.fake, connection_type, 0);
+	fake_refer(&tasks, connection, CONNECTION_POOL, pool);
+	fake_refer(&tasks, connection, CONNECTION_REQUEST, pool);
+	return connection;
+}
+
+/* A call that awaits another one, and has an answer on the connection. */
+static uint64_t make_call(uint64_t connection, uint64_t awaited)
+{
+	uint64_t box = fake_box(&tasks, call_type, 1, awaited);
+	uint64_t content = fake_one(&tasks, tasks.owner_type, connection);
+	fake_refer(&tasks, box, FAKE_BOX_LOCAL, fake_one(&tasks, tasks.owner_type, content));
+	return box;
+}
+
+/* A pool with as many connections as it may have, and calls that wait for one. */
+static void make_full(void)
+{
+	make_queue(POOL_ARRAY, SLOTS);
+	poke_u32(pool + POOL_MAX, SLOTS);
+	poke_u32(pool + POOL_COUNT, SLOTS);
+}
+
+/* So many connections or streams are with calls that wait, and so many with nobody. */
+static void check_pool(enum async_wait kind, uint64_t held, uint64_t lost)
+{
+	struct waits *waits;
+	struct wait_things things;
+	uint32_t ends[16];
+	fake_types_attach(tasks.types);
+	ASSERT_UINT_FATAL(waits_create(fake_heap(tasks.fake), NULL, &waits, NULL), HD_OK);
+	CU_ASSERT_FATAL(wait_nodes(waits) <= 16);
+	wait_ends(waits, ends);
+	ASSERT_UINT(wait_things_find(waits, ends, NULL, &things, NULL), HD_OK);
+	ASSERT_UINT_FATAL(things.rows_count, 1);
+	ASSERT_UINT(things.rows[0].address, pool);
+	ASSERT_UINT(things.rows[0].kind, kind);
+	CU_ASSERT(things.rows[0].may_change);
+	ASSERT_UINT(wait_connections_find(waits, NULL, &things, NULL), HD_OK);
+	ASSERT_UINT(things.rows[0].pool_items, held);
+	ASSERT_UINT(things.rows[0].holders, held);
+	ASSERT_UINT(things.rows[0].lost, lost);
+	CU_ASSERT(!wait_thing_is_sure(&things.rows[0]));
+	waits_destroy(waits);
 }
 
 static void check_waits(unsigned int count, enum async_wait wait, const char *state)
@@ -151,6 +231,95 @@ TEST(a_queue_that_is_larger_than_its_array_is_not_read)
 	make_queue(POOL_ARRAY, 1);
 	poke_u32(pool + POOL_SIZE, UNLIMITED);
 	check_waits(1, AWAIT_SOURCE, "");
+}
+
+TEST(calls_that_have_all_connections_and_want_one_more_hang)
+{
+	make_full();
+	for (unsigned int i = 0; i < SLOTS; i++)
+		(void)make_call(make_connection(), sends[i]);
+	check_pool(AWAIT_HTTP, SLOTS, 0);
+}
+
+/* The healthy one: an answer is still to come, or is read. */
+TEST(a_call_that_waits_for_something_else_gives_its_connection_back)
+{
+	make_full();
+	(void)make_call(make_connection(), sends[0]);
+	(void)make_call(make_connection(), fake_task(&tasks, tasks.delay_type));
+	check_pool(AWAIT_HTTP, 0, 0);
+}
+
+TEST(answers_that_nobody_has_keep_their_connections)
+{
+	make_full();
+	uint64_t table = fake_handle_table(tasks.fake, HANDLE_TYPES);
+	uint64_t segment = fake_handle_segment(tasks.fake, table, HANDLE_TYPES);
+	(void)fake_handle_bucket(tasks.fake, &table, 1);
+	fake_handle_block(tasks.fake, segment, 0, HANDLE_STRONG);
+	(void)fake_handle(tasks.fake, segment, 0, 0, make_call(make_connection(), sends[0]));
+	(void)make_connection();
+	check_pool(AWAIT_HTTP, 1, 1);
+}
+
+TEST(a_connection_without_a_request_is_free)
+{
+	make_full();
+	(void)make_call(make_connection(), sends[0]);
+	uint64_t idle = make_connection();
+	fake_refer(&tasks, idle, CONNECTION_REQUEST, 0);
+	(void)make_call(idle, sends[1]);
+	check_pool(AWAIT_HTTP, 0, 0);
+}
+
+TEST(a_pool_that_makes_a_connection_is_not_judged)
+{
+	make_full();
+	for (unsigned int i = 0; i < SLOTS; i++)
+		(void)make_call(make_connection(), sends[i]);
+	poke_u32(pool + POOL_PENDING, 1);
+	check_pool(AWAIT_HTTP, 0, 0);
+}
+
+TEST(a_pool_that_may_make_a_connection_is_not_judged)
+{
+	make_full();
+	for (unsigned int i = 0; i < SLOTS; i++)
+		(void)make_call(make_connection(), sends[i]);
+	poke_u32(pool + POOL_MAX, SLOTS + 1);
+	check_pool(AWAIT_HTTP, 0, 0);
+}
+
+static uint64_t make_stream(uint64_t connection)
+{
+	uint64_t stream = fake_object(tasks.fake, stream_type, 0);
+	fake_refer(&tasks, stream, STREAM_CONNECTION, connection);
+	poke_u32(stream + STREAM_ASK, 1);
+	return stream;
+}
+
+static void make_streams(void)
+{
+	uint64_t connection = fake_object(tasks.fake, connection2_type, 0);
+	fake_refer(&tasks, connection, CONNECTION_POOL, pool);
+	make_queue(POOL_ARRAY_2, SLOTS);
+	for (unsigned int i = 0; i < SLOTS; i++)
+		(void)make_call(make_stream(connection), sends[i]);
+	/* One that has ended takes no place. */
+	poke_u32(make_stream(connection) + STREAM_ANSWER, 1);
+}
+
+TEST(calls_that_have_all_streams_and_want_one_more_hang)
+{
+	make_streams();
+	check_pool(AWAIT_HTTP2, SLOTS, 0);
+}
+
+TEST(another_connection_of_http_2_has_streams)
+{
+	make_streams();
+	poke_u32(pool + POOL_MAKES_2, 1);
+	check_pool(AWAIT_HTTP2, 0, 0);
 }
 
 SUITE(.name = "wait_http", .set_up = set_up, .tear_down = tear_down)

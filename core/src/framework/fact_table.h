@@ -510,6 +510,7 @@
 	X(HTTP_POOL_MAX, HTTP_POOL, "_maxHttp11Connections", 8, 0)                                \
 	X(HTTP_POOL_PENDING, HTTP_POOL, "_pendingHttp11ConnectionCount", 8, 0)                    \
 	X(HTTP_POOL_CONNECTIONS_2, HTTP_POOL, "_associatedHttp2ConnectionCount", 8, 0)            \
+	X(HTTP_POOL_PENDING_2, HTTP_POOL, "_pendingHttp2Connection", 8, 0)                        \
 	X(HTTP_QUEUE_ARRAY, HTTP_POOL, "_http11RequestQueue._array", 8, 0)                        \
 	X(HTTP_QUEUE_HEAD, HTTP_POOL, "_http11RequestQueue._head", 8, 0)                          \
 	X(HTTP_QUEUE_SIZE, HTTP_POOL, "_http11RequestQueue._size", 8, 0)                          \

@@ -318,8 +318,8 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 		/* Who could write to the channel of a pool has nothing to write. */
 		if (is_told(verdicts, thing))
 			continue;
-		bool may_change =
-			thing->may_change && !thing->pool_items && !wait_thing_is_sure(thing);
+		bool may_change = thing->may_change && !thing->pool_items && !thing->lost &&
+				  !wait_thing_is_sure(thing);
 		if (!may_change && !thing->is_behind)
 			TRY(add_verdict(verdicts, &verdict, err));
 		if (may_change && verdict.count > most->threads + most->methods)

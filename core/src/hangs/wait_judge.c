@@ -3,6 +3,7 @@
 
 #include "hangs/wait_agents.h"
 #include "hangs/wait_blocks.h"
+#include "hangs/wait_connections.h"
 #include "hangs/wait_limiters.h"
 #include "hangs/wait_pools.h"
 
@@ -11,6 +12,7 @@ enum hd_status wait_things_judge(const struct waits *waits, const uint32_t *ends
 {
 	TRY(wait_things_find(waits, ends, job, ret, err));
 	TRY(wait_limiters_find(waits, job, ret, err));
+	TRY(wait_connections_find(waits, job, ret, err));
 	wait_blocks_find(waits, ret);
 	TRY(wait_releasers_find(waits, ends, job, ret, err));
 	TRY(wait_things_find_holders(waits, job, ret, err));

@@ -56,7 +56,8 @@ static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_w
 		bool is_thing = method->wait == AWAIT_SEMAPHORE || method->wait == AWAIT_READ ||
 				method->wait == AWAIT_WRITE || method->wait == AWAIT_SOURCE ||
 				method->wait == AWAIT_SEND || method->wait == AWAIT_LIMITER ||
-				method->wait == AWAIT_COMPLETION;
+				method->wait == AWAIT_COMPLETION || method->wait == AWAIT_HTTP ||
+				method->wait == AWAIT_HTTP2;
 		*ret = (struct thing_waiter){ method->object, (uint8_t)method->wait, node };
 		if (wait_delays_without_end(waits, method)) {
 			ret->kind = THING_DELAY;
@@ -130,7 +131,8 @@ static bool is_taken(const struct waits *waits, uint64_t address, bool *is_limit
 /* A library has it: only its own state proves that nobody gives it, however few wait, and whoever they are. */
 static bool is_of_library(uint8_t kind)
 {
-	return kind == AWAIT_SEND || kind == AWAIT_LIMITER;
+	return kind == AWAIT_SEND || kind == AWAIT_LIMITER || kind == AWAIT_HTTP ||
+	       kind == AWAIT_HTTP2;
 }
 
 static bool is_counted(const struct waits *waits, const struct thing_waiter *waiter,

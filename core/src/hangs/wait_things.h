@@ -2,6 +2,7 @@
 /* Things that many wait for at once, and that nobody is known to give: semaphores, channels, sources of tasks. */
 #pragma once
 
+#include "analysis/async/async_graph.h"
 #include "hangs/waits.h"
 
 /** Fewer that wait for one thing are not worth a verdict, but for what one alone never waits for. */
@@ -28,11 +29,11 @@ struct job;
 
 struct wait_thing {
 	/**
-	 * SemaphoreSlim, channel, BlockingCollection, Barrier, CountdownEvent, block of a dataflow, RateLimiter, or the
-	 * task of a TaskCompletionSource.
+	 * SemaphoreSlim, channel, BlockingCollection, Barrier, CountdownEvent, block of a dataflow, RateLimiter,
+	 * HttpConnectionPool, or the task of a TaskCompletionSource.
 	 */
 	uint64_t address;
-	/** AWAIT_SEMAPHORE, _READ, _WRITE, _COMPLETION, _SEND, _LIMITER or _SOURCE of enum async_wait; or enum thing_kind. */
+	/** AWAIT_SEMAPHORE, _READ, _WRITE, _COMPLETION, _SEND, _LIMITER, _HTTP, _HTTP2 or _SOURCE of enum async_wait; or enum thing_kind. */
 	uint8_t kind;
 	uint32_t
 		first; /**< a node that waits for it: an async method, if one does; of THING_AGENT unused */
@@ -48,10 +49,13 @@ struct wait_thing {
 	uint64_t
 		holders; /**< wait_things_find_holders(): so many wait for it again and have a place in it */
 	uint32_t holder; /**< a row of waits->async: one of them */
-	/** wait_pools_find(): they have all items of the channel, so many; wait_limiters_find(): permits; 0: not so. */
+	/**
+	 * wait_pools_find(): they have all items of the channel, so many; wait_limiters_find(): permits;
+	 * wait_connections_find(): connections; 0: not so.
+	 */
 	uint64_t pool_items;
-	uint64_t
-		lost; /**< wait_limiters_find(): so many permits nobody has who could give them back */
+	/** wait_limiters_find(), wait_connections_find(): so many nobody has who could give them back. */
+	uint64_t lost;
 	uint64_t
 		block; /**< AWAIT_SEND, wait_blocks_find(): the block whose items do not go on; 0: not known */
 	uint8_t block_end; /**< enum block_end, of that one */
@@ -66,8 +70,8 @@ struct wait_thing {
 /** Does its own state prove that nobody gives it?  Else it is probable only. */
 static inline bool wait_thing_is_sure(const struct wait_thing *thing)
 {
-	return (thing->lost && !thing->pool_items) || thing->block_end == BLOCK_REFUSED ||
-	       thing->kind == THING_AGENT;
+	bool is_lost = thing->kind == AWAIT_LIMITER && thing->lost && !thing->pool_items;
+	return is_lost || thing->block_end == BLOCK_REFUSED || thing->kind == THING_AGENT;
 }
 
 /** The object that lets them wait: of full blocks of a dataflow the last one, else the thing itself. */
@@ -90,8 +94,9 @@ struct wait_things {
  * request of a server waits for them in turn; but a TaskCompletionSource that is awaited by a method
  * of the program counts always.
  *
- * One node is also enough for a RateLimiter, and for a block of a dataflow; of these may_change is set, as only their own
- * state can tell that nobody gives what the node waits for (wait_limiters.h, wait_blocks.h).
+ * One node is also enough for a RateLimiter, a block of a dataflow, and a pool of HTTP connections; of these may_change is
+ * set, as only their own state can tell that nobody gives what the node waits for (wait_limiters.h, wait_blocks.h,
+ * wait_connections.h).
  *
  * In a quiet program, one node is enough if WAIT_THING_MIN calls or items in queues wait for it in turn, or the start of
  * a host does; then a Task.Delay without a limit counts, too.

@@ -126,6 +126,8 @@ static enum hd_status meet_object(void *arg, const struct object *object, struct
 	case ASYNC_GRAIN_CALL:
 	case ASYNC_ACTIVATION:
 	case ASYNC_HTTP_POOL:
+	case ASYNC_HTTP_CONNECTION:
+	case ASYNC_HTTP_STREAM:
 		return add_holder(&walk->holders, object, err);
 	default:
 		return graph->failed ? fail_nomem(err) : HD_OK;

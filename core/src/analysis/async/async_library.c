@@ -136,6 +136,38 @@ static enum hd_status link_http_pool(struct async_graph *graph, const struct obj
 	return HD_OK;
 }
 
+/* Link a connection of HTTP/1.1 that has a request, and is not closed, to its pool. */
+static enum hd_status link_http_connection(struct async_graph *graph,
+					   const struct object *connection, struct hd_error *err)
+{
+	const struct async_link link = {
+		.from = connection->address,
+		.to = fact_of(graph->members, connection, FACT_HTTP_CONNECTION_POOL).bits,
+		.kind = LINK_HTTP_CONNECTION,
+	};
+	bool is_used = fact_of(graph->members, connection, FACT_HTTP_CONNECTION_REQUEST).bits &&
+		       !fact_of(graph->members, connection, FACT_HTTP_CONNECTION_DISPOSED).bits;
+	return link.to && is_used ? async_link_add(&graph->links, link, err) : HD_OK;
+}
+
+/* Link a stream of HTTP/2 to the pool of its connection, until both its directions have ended. */
+static enum hd_status link_http_stream(struct async_graph *graph, const struct object *stream,
+				       struct hd_error *err)
+{
+	uint64_t connection = fact_of(graph->members, stream, FACT_HTTP2_STREAM_CONNECTION).bits;
+	const struct async_link link = {
+		.from = stream->address,
+		.to = fact_at(graph->members, connection, FACT_HTTP2_CONNECTION_POOL).bits,
+		.kind = LINK_HTTP_STREAM,
+	};
+	struct member response = fact_of(graph->members, stream, FACT_HTTP2_STREAM_RESPONSE_STATE);
+	struct member request = fact_of(graph->members, stream, FACT_HTTP2_STREAM_REQUEST_STATE);
+	/* An enum, 0 while it is in progress. */
+	bool is_used = (response.state == MEMBER_READ && !response.bits) ||
+		       (request.state == MEMBER_READ && !request.bits);
+	return link.to && is_used ? async_link_add(&graph->links, link, err) : HD_OK;
+}
+
 enum hd_status async_links_of_library(struct async_graph *graph, const struct object *object,
 				      struct hd_error *err)
 {
@@ -152,6 +184,10 @@ enum hd_status async_links_of_library(struct async_graph *graph, const struct ob
 		return link_call(graph, object, err);
 	case ASYNC_HTTP_POOL:
 		return link_http_pool(graph, object, err);
+	case ASYNC_HTTP_CONNECTION:
+		return link_http_connection(graph, object, err);
+	case ASYNC_HTTP_STREAM:
+		return link_http_stream(graph, object, err);
 	case ASYNC_ACTIVATION:
 		return link_activation(graph, object, err);
 	default:

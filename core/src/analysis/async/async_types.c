@@ -78,6 +78,8 @@ static const struct {
 	{ "Orleans.Runtime.Message", ASYNC_GRAIN_MESSAGE },
 	{ "Orleans.Runtime.ActivationData", ASYNC_ACTIVATION },
 	{ "System.Net.Http.HttpConnectionPool", ASYNC_HTTP_POOL },
+	{ "System.Net.Http.HttpConnection", ASYNC_HTTP_CONNECTION },
+	{ "System.Net.Http.Http2Connection+Http2Stream", ASYNC_HTTP_STREAM },
 };
 
 /* Does the name end there, and no other nested type follow? */

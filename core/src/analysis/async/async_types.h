@@ -32,21 +32,23 @@ enum async_type {
 	ASYNC_CHANNEL_WRITER, /**< and write it with */
 	ASYNC_READ_ITERATOR, /**< ReadAllAsync of a channel, GetConsumingEnumerable of a BlockingCollection */
 	ASYNC_SEMAPHORE,
-	ASYNC_WAIT_ONE,      /**< a thread is in Task.Wait */
-	ASYNC_WAIT_ALL,      /**< a thread is in Task.WaitAll */
-	ASYNC_LIST,          /**< several continuations of a task */
-	ASYNC_COUNTDOWN,     /**< CountdownEvent */
-	ASYNC_HANDLE,        /**< a class that derives from WaitHandle */
-	ASYNC_SEND,          /**< the source of a task of SendAsync to a block of a dataflow */
-	ASYNC_LEASE,         /**< what a ConcurrencyLimiter gives */
-	ASYNC_LIMITER,       /**< a class that derives from RateLimiter */
-	ASYNC_AGENT,         /**< MailboxProcessor of F# */
-	ASYNC_AGENT_LOOP,    /**< a closure of FSharp.Core around the loop of one */
-	ASYNC_GRAIN_CALL,    /**< a call of a grain that waits for its answer (Orleans) */
-	ASYNC_GRAIN_MESSAGE, /**< what it sends */
-	ASYNC_ACTIVATION,    /**< a grain in memory */
-	ASYNC_HTTP_POOL,     /**< the connections of an HttpClient to one server */
-	ASYNC_SUSPENDED,     /**< a Continuation: an async method that the runtime has suspended */
+	ASYNC_WAIT_ONE,        /**< a thread is in Task.Wait */
+	ASYNC_WAIT_ALL,        /**< a thread is in Task.WaitAll */
+	ASYNC_LIST,            /**< several continuations of a task */
+	ASYNC_COUNTDOWN,       /**< CountdownEvent */
+	ASYNC_HANDLE,          /**< a class that derives from WaitHandle */
+	ASYNC_SEND,            /**< the source of a task of SendAsync to a block of a dataflow */
+	ASYNC_LEASE,           /**< what a ConcurrencyLimiter gives */
+	ASYNC_LIMITER,         /**< a class that derives from RateLimiter */
+	ASYNC_AGENT,           /**< MailboxProcessor of F# */
+	ASYNC_AGENT_LOOP,      /**< a closure of FSharp.Core around the loop of one */
+	ASYNC_GRAIN_CALL,      /**< a call of a grain that waits for its answer (Orleans) */
+	ASYNC_GRAIN_MESSAGE,   /**< what it sends */
+	ASYNC_ACTIVATION,      /**< a grain in memory */
+	ASYNC_HTTP_POOL,       /**< the connections of an HttpClient to one server */
+	ASYNC_HTTP_CONNECTION, /**< one of them, of HTTP/1.1 */
+	ASYNC_HTTP_STREAM,     /**< a request of one of HTTP/2 */
+	ASYNC_SUSPENDED, /**< a Continuation: an async method that the runtime has suspended */
 };
 
 /** Remembers the answer for each type.  Empty when zero-initialised. */

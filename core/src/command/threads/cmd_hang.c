@@ -223,6 +223,12 @@ static void write_holders(struct call *call, const struct waits *waits,
 		write_evidence(call, text, NULL);
 		return;
 	}
+	if (thing->kind == AWAIT_HTTP || thing->kind == AWAIT_HTTP2) {
+		text_printf(text, " that %s %" PRIu64 " of them, with answers that are not read",
+			    count == 1 ? "has" : "have", thing->pool_items);
+		write_evidence(call, text, NULL);
+		return;
+	}
 	if (thing->pool_items) {
 		text_printf(text,
 			    " that %s read from it before, and %s all %" PRIu64 " items of it",
@@ -346,8 +352,12 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 	}
 	if (verdict->thing.lost) {
 		text_puts(text,
-			  "a lease that was not disposed of is lost with its permits: use it with "
-			  "\"using\"");
+			  verdict->thing.kind == AWAIT_LIMITER
+				  ? "a lease that was not disposed of is lost with its permits: "
+				    "use it with \"using\""
+				  : "an answer that was neither read to its end nor disposed of "
+				    "keeps its connection until a garbage collection: use it with "
+				    "\"using\"");
 		write_evidence(call, text, NULL);
 		return;
 	}
@@ -600,14 +610,15 @@ COMMAND(hang, .has_rows = true, .summary = "say why the process hangs: one page,
 		"threads and async methods that wait for one semaphore, channel, BlockingCollection or\n"
 		"TaskCompletionSource of which nothing tells who will release it, a Barrier or a\n"
 		"CountdownEvent to which nobody comes, a ConcurrencyLimiter whose permits are lost, a\n"
-		"block of a dataflow whose item no link takes, an agent of F# (MailboxProcessor) whose\n"
-		"loop has ended, a call of which the same is true and which many others or a host's\n"
-		"start need, a host that waits for a service which starts later, a channel all of\n"
-		"whose readers wait for what is in it, a Pulse that woke the wrong thread, requests\n"
-		"that all wait at one place, a process whose output nobody reads, a finalizer that\n"
-		"blocks, a garbage collection that waits for a thread which does not stop. In\n"
-		"parentheses is the command that shows more. A semaphore stores no owner, so what is\n"
-		"said about one is only probable.\n"
+		"pool of HTTP connections that are with calls which want one more, a block of a\n"
+		"dataflow whose item no link takes, an agent of F# (MailboxProcessor) whose loop has\n"
+		"ended, a call of which the same is true and which many others or a host's start need,\n"
+		"a host that waits for a service which starts later, a channel all of whose readers\n"
+		"wait for what is in it, a Pulse that woke the wrong thread, requests that all wait at\n"
+		"one place, a process whose output nobody reads, a finalizer that blocks, a garbage\n"
+		"collection that waits for a thread which does not stop. In parentheses is the command\n"
+		"that shows more. A semaphore stores no owner, so what is said about one is only\n"
+		"probable.\n"
 		"Without a verdict it says who waits, in groups: those first that only the program can\n"
 		"release, and of these the largest. That no cause was found does not mean that nothing\n"
 		"hangs.\n"

@@ -77,6 +77,32 @@ static void append_limiter(struct text *text, const struct wait_thing *thing)
 	}
 }
 
+/* "for one of the 4 connections of the HttpConnectionPool 7f..., all of which some of them have: probably a deadlock" */
+static void append_connection(struct text *text, const struct wait_thing *thing)
+{
+	const char *what = thing->kind == AWAIT_HTTP2 ? "stream" : "connection";
+	uint64_t all = thing->lost + thing->pool_items;
+	if (!all) {
+		text_printf(text,
+			    "for a %s of the HttpConnectionPool %" PRIx64
+			    ", which may still be given back",
+			    what, thing->address);
+		return;
+	}
+	text_printf(text, "for one of the %" PRIu64 " %ss of the HttpConnectionPool %" PRIx64, all,
+		    what, thing->address);
+	if (!thing->pool_items) {
+		text_puts(text, ", which all have answers that nobody reads");
+	} else if (!thing->lost) {
+		text_puts(text, ", all of which some of them have: probably a deadlock");
+	} else {
+		text_printf(text,
+			    ": some of them have %" PRIu64
+			    ", and nobody reads the answers on the others: probably a deadlock",
+			    thing->pool_items);
+	}
+}
+
 /* "for room in the block 7f..., whose next item no link takes" */
 static void append_block(struct text *text, const struct wait_thing *thing)
 {
@@ -126,6 +152,10 @@ void append_thing(struct text *text, const struct wait_thing *thing)
 		break;
 	case AWAIT_LIMITER:
 		append_limiter(text, thing);
+		break;
+	case AWAIT_HTTP:
+	case AWAIT_HTTP2:
+		append_connection(text, thing);
 		break;
 	case AWAIT_SEND:
 		append_block(text, thing);
