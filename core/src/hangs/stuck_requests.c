@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/async/async_graph.h"
+#include "hangs/wait_quiet.h"
 #include "hangs/wait_rows.h"
 #include "hangs/wait_things.h"
 
@@ -17,17 +18,6 @@ static bool is_limited(const struct async_graph *graph, uint32_t node)
 		if (graph->rows[node].is_limited)
 			return true;
 		node = graph->rows[node].next;
-	}
-	return false;
-}
-
-/* Does a thread run code of the program?  Then the others may wait for what it does. */
-static bool somebody_works(const struct waits *waits)
-{
-	for (size_t i = 0; i < waits->count; i++) {
-		const struct thread_wait *wait = &waits->rows[i];
-		if (wait->kind == WAIT_NONE && wait->user_frame != WAIT_NO_FRAME)
-			return true;
 	}
 	return false;
 }
@@ -56,14 +46,14 @@ static void keep_most(const struct wait_rows *rows, struct async_graph *graph,
 		found->count = 0;
 }
 
-enum hd_status stuck_requests_find(const struct waits *waits, struct stuck_requests *ret,
-				   struct hd_error *err)
+enum hd_status stuck_requests_find(const struct waits *waits, struct job *job,
+				   struct stuck_requests *ret, struct hd_error *err)
 {
 	HD_CLEANUP(wait_rows) struct wait_rows rows = { .rows_count = 0 };
 	struct async_graph *graph = waits->async;
 	struct stuck_requests found = { .own = ASYNC_NO_NODE };
-	bool is_working = somebody_works(waits);
-	for (size_t i = 0; !is_working && i < graph->rows_count; i++) {
+	bool is_quiet = false;
+	for (size_t i = 0; i < graph->rows_count; i++) {
 		const struct async_node *node = &graph->rows[i];
 		if (async_node_is_awaited(node) || !wait_is_of_server(graph, node))
 			continue;
@@ -77,6 +67,10 @@ enum hd_status stuck_requests_find(const struct waits *waits, struct stuck_reque
 	}
 	wait_rows_sort(&rows);
 	keep_most(&rows, graph, &found);
+	if (found.count)
+		TRY(wait_quiet_find(waits, job, &is_quiet, err));
+	if (!is_quiet)
+		found.count = 0;
 	*ret = found;
 	return HD_OK;
 }

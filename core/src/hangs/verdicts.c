@@ -341,9 +341,8 @@ static enum hd_status find_ends(struct verdicts *verdicts, struct job *job, stru
 static enum hd_status find_requests(struct verdicts *verdicts, struct job *job,
 				    struct hd_error *err)
 {
-	(void)job;
 	struct verdict verdict = { .kind = VERDICT_REQUESTS, .is_probable = true };
-	TRY(stuck_requests_find(verdicts->waits, &verdict.requests, err));
+	TRY(stuck_requests_find(verdicts->waits, job, &verdict.requests, err));
 	verdict.count = verdict.requests.count;
 	return verdict.count ? add_verdict(verdicts, &verdict, err) : HD_OK;
 }
