@@ -112,9 +112,66 @@ TEST(who_waits_for_a_task_waits_for_what_ends_it)
 	struct wait_groups groups = find(4);
 	ASSERT_UINT_FATAL(groups.rows_count, 4);
 	ASSERT_UINT(groups.rows[0].urgency, WAIT_FOR_PROGRAM);
+	ASSERT_UINT(groups.rows[0].node, 3);
 	ASSERT_UINT(groups.rows[1].urgency, WAIT_FOR_PROGRAM);
+	ASSERT_UINT(groups.rows[1].node, 2);
+	CU_ASSERT(groups.rows[1].is_for_known);
 	ASSERT_UINT(groups.rows[2].urgency, WAIT_FOR_WORK);
-	ASSERT_UINT(groups.rows[2].node, 0);
+	ASSERT_UINT(groups.rows[2].node, 1);
+	ASSERT_UINT(groups.rows[3].node, 0);
+	ASSERT_UINT(wait_groups_told(&groups), 1);
+}
+
+TEST(who_has_what_they_wait_for_is_told_if_it_is_one)
+{
+	make_rows((const uint64_t[]){ 8, 8, 16, 24 }, 4, WAIT_LOCK);
+	rows[2].kind = WAIT_SLEEP;
+	edges[0].to = edges[1].to = 2;
+	struct wait_groups groups = find(4);
+	ASSERT_UINT_FATAL(groups.rows_count, 3);
+	ASSERT_UINT(groups.rows[0].holder, 2);
+	ASSERT_UINT(groups.rows[1].holder, WAIT_NOBODY);
+	edges[1].to = 3;
+	groups = find(4);
+	ASSERT_UINT(groups.rows[0].holder, WAIT_NOBODY);
+}
+
+/* Three calls: at a socket of another process, in a delay, and at a socket whose other end is here. */
+TEST(a_socket_whose_other_end_is_here_comes_last)
+{
+	struct async_method methods[] = {
+		{ .owner = CODE_OF_PROGRAM, .has_owner = true },
+		{ .owner = CODE_OF_PROGRAM, .has_owner = true },
+		{ .owner = CODE_OF_PROGRAM, .has_owner = true },
+	};
+	struct async_link links[] = { { 0x1000, 80, LINK_REMOTE },
+				      { 0x2000, 443, LINK_REMOTE },
+				      { 0x3000, 80, LINK_LOCAL } };
+	struct async_node nodes[3];
+	for (uint32_t i = 0; i < 3; i++) {
+		nodes[i] = (struct async_node){
+			.method = i,
+			.next = ASYNC_NO_NODE,
+			.outer = ASYNC_NO_NODE,
+			.end = i,
+			.wait = i == 1 ? AWAIT_DELAY : AWAIT_SOCKET,
+			.object = i == 2 ? 0x1000 : 0x2000,
+		};
+	}
+	async = (struct async_graph){ .rows = nodes,
+				      .rows_count = 3,
+				      .links = { .rows = links, .rows_count = 3 },
+				      .methods = { .rows = methods, .rows_count = 3 } };
+	struct wait_groups groups = find(0);
+	ASSERT_UINT_FATAL(groups.rows_count, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		ASSERT_UINT(groups.rows[i].node, i);
+	ASSERT_UINT(groups.rows[2].urgency, WAIT_FOR_ITSELF);
+	/* The server's side: its own address is the other end of a client's socket. */
+	nodes[2].object = 0x3000;
+	groups = find(0);
+	ASSERT_UINT(groups.rows[2].urgency, WAIT_FOR_ITSELF);
+	async = (struct async_graph){ 0 };
 }
 
 TEST(the_object_is_told_if_all_wait_for_it)

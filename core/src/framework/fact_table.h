@@ -38,6 +38,7 @@
 	X(PIPELINES, "System.IO.Pipelines", FROM_PACK)                           \
 	X(RATE_LIMITING, "System.Threading.RateLimiting", FROM_PACK)             \
 	X(REGEX, "System.Text.RegularExpressions", FROM_PACK)                    \
+	X(NET_PRIMITIVES, "System.Net.Primitives", FROM_PACK)                    \
 	X(PROCESSES, "System.Diagnostics.Process", FROM_PACK)                    \
 	X(SOCKETS, "System.Net.Sockets", FROM_PACK)                              \
 	X(THREADING, "System.Threading", FROM_PACK)                              \
@@ -172,6 +173,8 @@
 	  9, 0)                                                                                    \
 	X(DEQUE, "System.Collections.Generic.Deque`1", CHANNELS, 8, 0)                             \
 	X(SOCKET, "System.Net.Sockets.Socket", SOCKETS, 8, 0)                                      \
+	X(IP_END_POINT, "System.Net.IPEndPoint", NET_PRIMITIVES, 8, 0)                             \
+	X(IP_ADDRESS, "System.Net.IPAddress", NET_PRIMITIVES, 8, 0)                                \
 	X(SOCKET_ARGS, "System.Net.Sockets.Socket+AwaitableSocketAsyncEventArgs", SOCKETS, 8, 0)   \
 	X(PIPE_READER, "System.IO.Pipelines.Pipe+DefaultPipeReader", PIPELINES, 8, 0)              \
 	X(PIPE_WRITER, "System.IO.Pipelines.Pipe+DefaultPipeWriter", PIPELINES, 8, 0)              \
@@ -414,6 +417,13 @@
 	X(DEQUE_HEAD, DEQUE, "_head", 8, 0)                                                       \
 	X(DEQUE_SIZE, DEQUE, "_size", 8, 0)                                                       \
 	X(SOCKET_DISPOSED, SOCKET, "_disposed", 8, 0)                                             \
+	X(SOCKET_LOCAL, SOCKET, "_localEndPoint", 8, 0)                                           \
+	X(SOCKET_BOUND, SOCKET, "_rightEndPoint", 8, 0)                                           \
+	X(SOCKET_REMOTE, SOCKET, "_remoteEndPoint", 8, 0)                                         \
+	X(END_POINT_ADDRESS, IP_END_POINT, "_address", 8, 0)                                      \
+	X(END_POINT_PORT, IP_END_POINT, "_port", 8, 0)                                            \
+	X(IP_ADDRESS_4, IP_ADDRESS, "_addressOrScopeId", 8, 0)                                    \
+	X(IP_ADDRESS_6, IP_ADDRESS, "_numbers", 8, 0)                                             \
 	X(SOCKET_ARGS_OWNER, SOCKET_ARGS, "_owner", 8, 0)                                         \
 	/* The thread pool and timers */                                                          \
 	X(POOL_WORK, POOL, "s_workQueue", 8, 0)                                                   \

@@ -39,9 +39,19 @@ static uint64_t object_of_node(const struct waits *waits, uint32_t node)
 	return waits->async->rows[wait_node_method(waits, node)->end].object;
 }
 
+/* The node that has what @p node waits for; WAIT_NOBODY: not known. */
+static uint32_t holder_of(const struct waits *waits, uint32_t node)
+{
+	const struct async_node *method = wait_node_method(waits, node);
+	uint32_t own = method ? (uint32_t)waits->count + method->end : node;
+	return wait_is_for_known(waits, node) ? WAIT_NOBODY : waits->edges[own].to;
+}
+
 static bool comes_before(const struct wait_group *a, const struct wait_group *b)
 {
-	return a->urgency != b->urgency ? a->urgency < b->urgency : a->count > b->count;
+	if (a->urgency != b->urgency)
+		return a->urgency < b->urgency;
+	return a->is_for_known != b->is_for_known ? b->is_for_known : a->count > b->count;
 }
 
 /* Keep a group if it is among the first. */
@@ -101,7 +111,9 @@ static void keep_groups(const struct waits *waits, const uint8_t *urgencies, str
 						     .own = ASYNC_NO_NODE,
 						     .inner = ASYNC_NO_NODE,
 						     .object = object,
-						     .urgency = WAIT_URGENCIES };
+						     .urgency = WAIT_URGENCIES,
+						     .is_for_known = true,
+						     .holder = holder_of(waits, row->node) };
 			if (!wait_node_thread(waits, row->node)) {
 				group.own = async_innermost_own(waits->async,
 								row->node - (uint32_t)waits->count);
@@ -115,8 +127,11 @@ static void keep_groups(const struct waits *waits, const uint8_t *urgencies, str
 		if (urgency < group.urgency)
 			group.urgency = urgency;
 		group.count++;
+		group.is_for_known &= wait_is_for_known(waits, row->node);
 		if (group.object != object)
 			group.object = 0;
+		if (group.holder != holder_of(waits, row->node))
+			group.holder = WAIT_NOBODY;
 		if (!wait_rows_has(rows, i + 1, row->object)) {
 			keep_group(groups, &group);
 			group.count = 0;
@@ -173,6 +188,8 @@ enum hd_status wait_groups_find(const struct waits *waits, struct wait_groups *r
 
 size_t wait_groups_told(const struct wait_groups *groups)
 {
-	bool has_second = groups->rows_count > 1 && groups->rows[1].urgency == WAIT_FOR_PROGRAM;
+	const struct wait_group *second = &groups->rows[1];
+	bool has_second = groups->rows_count > 1 && second->urgency == WAIT_FOR_PROGRAM &&
+			  !second->is_for_known;
 	return has_second ? 2 : groups->rows_count > 0;
 }

@@ -10,6 +10,7 @@ enum wait_urgency {
 	WAIT_FOR_PROGRAM,
 	WAIT_FOR_OTHERS, /**< something else: a socket, a process, a limit of time, a thread that runs */
 	WAIT_FOR_WORK, /**< usual when there is nothing to do: a delay, an empty channel */
+	WAIT_FOR_ITSELF, /**< a socket whose other end is in this process: what that one waits for tells more */
 	WAIT_OF_OTHERS, /**< the same in a library, and whatever the framework's own threads wait for */
 	WAIT_URGENCIES
 };
@@ -29,9 +30,12 @@ struct wait_group {
 	uint64_t count;
 	uint64_t object;           /**< all wait for this one; 0: for several, or it is not known */
 	enum wait_urgency urgency; /**< the first of theirs */
+	bool is_for_known; /**< they wait for tasks of others, which have groups of their own */
+	/** The node for which all of them wait, as it has that object, or probably has it; WAIT_NOBODY: not known. */
+	uint32_t holder;
 };
 
-/** In the order of their urgency; of equal ones the largest first. */
+/** In the order of their urgency; of equal ones first those that do not wait for others which are known, and the largest. */
 struct wait_groups {
 	struct wait_group rows[WAIT_GROUPS_MAX];
 	size_t rows_count;
@@ -52,5 +56,5 @@ struct wait_groups {
 HD_NODISCARD enum hd_status wait_groups_find(const struct waits *waits, struct wait_groups *ret,
 					     struct hd_error *err);
 
-/** How many of them a headline has: the first, and the second if that waits for the program, too. */
+/** How many of them a headline has: the first, and the second if that waits for the program, too, and not for others. */
 size_t wait_groups_told(const struct wait_groups *groups);

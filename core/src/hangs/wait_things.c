@@ -18,6 +18,12 @@ _Static_assert((int)AWAIT_KINDS <= (int)THING_BARRIER, "a kind of thing has two 
 
 #define SERVER "Microsoft.AspNetCore."
 
+bool wait_thing_is_sure(const struct wait_thing *thing)
+{
+	bool is_lost = thing->kind == AWAIT_LIMITER && thing->lost && !thing->pool_items;
+	return is_lost || thing->block_end == BLOCK_REFUSED || thing->kind == THING_AGENT;
+}
+
 /* One node that waits for one thing. */
 struct thing_waiter {
 	uint64_t address;

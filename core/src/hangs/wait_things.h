@@ -2,7 +2,6 @@
 /* Things that many wait for at once, and that nobody is known to give: semaphores, channels, sources of tasks. */
 #pragma once
 
-#include "analysis/async/async_graph.h"
 #include "hangs/waits.h"
 
 /** Fewer that wait for one thing are not worth a verdict, but for what one alone never waits for. */
@@ -68,11 +67,7 @@ struct wait_thing {
 };
 
 /** Does its own state prove that nobody gives it?  Else it is probable only. */
-static inline bool wait_thing_is_sure(const struct wait_thing *thing)
-{
-	bool is_lost = thing->kind == AWAIT_LIMITER && thing->lost && !thing->pool_items;
-	return is_lost || thing->block_end == BLOCK_REFUSED || thing->kind == THING_AGENT;
-}
+bool wait_thing_is_sure(const struct wait_thing *thing);
 
 /** The object that lets them wait: of full blocks of a dataflow the last one, else the thing itself. */
 static inline uint64_t wait_thing_cause(const struct wait_thing *thing)

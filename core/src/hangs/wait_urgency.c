@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/async/async_graph.h"
+#include "hangs/wait_peers.h"
 #include "hangs/wait_things.h"
 #include "stack/thread_call.h"
 #include "util/alloc.h"
@@ -113,11 +114,33 @@ static enum wait_urgency urgency_of_method(const struct waits *waits,
 	}
 }
 
-static enum wait_urgency urgency_of_node(const struct waits *waits, uint32_t node)
+/* Calls that wait for several others, which wait for several others, and so on: so many are followed. */
+#define ROUNDS 4u
+
+struct urgency_search {
+	const struct waits *waits;
+	struct wait_peers peers;
+	uint32_t *ends; /* wait_ends() */
+	uint8_t *known; /* by node */
+};
+
+static void urgency_search_deinit(struct urgency_search *search)
 {
+	wait_peers_deinit(&search->peers);
+	mem_free(search->ends);
+}
+
+static enum wait_urgency urgency_of_own(const struct urgency_search *search, uint32_t node)
+{
+	const struct waits *waits = search->waits;
 	const struct thread_wait *wait = wait_node_thread(waits, node);
-	return wait ? urgency_of_thread(waits, wait)
-		    : urgency_of_method(waits, wait_node_method(waits, node));
+	const struct async_node *method = wait_node_method(waits, node);
+	if (wait)
+		return urgency_of_thread(waits, wait);
+	if (method->wait == AWAIT_SOCKET &&
+	    wait_peer_is_here(waits, &search->peers, method->object))
+		return WAIT_FOR_ITSELF;
+	return urgency_of_method(waits, method);
 }
 
 /* Does it wait for what others do, so that its end is theirs? */
@@ -141,50 +164,72 @@ static bool is_for_tasks(const struct waits *waits, uint32_t node)
 }
 
 /* How urgent is it whom @p node waits for, in the end? */
-static enum wait_urgency urgency_of_end(const struct waits *waits, const uint32_t *ends,
-					uint32_t node)
+static enum wait_urgency urgency_of_end(const struct urgency_search *search, uint32_t node)
 {
-	return ends[node] == WAIT_IN_CYCLE ? WAIT_FOR_PROGRAM : urgency_of_node(waits, ends[node]);
+	uint32_t end = search->ends[node];
+	return end == WAIT_IN_CYCLE ? WAIT_FOR_PROGRAM : search->known[end];
 }
 
 /* All are needed: the worst one counts.  The first of several: the best one, and any may be best that is not known. */
-static enum wait_urgency urgency_of_several(const struct waits *waits, const uint32_t *ends,
+static enum wait_urgency urgency_of_several(const struct urgency_search *search,
 					    const struct wait_several *several)
 {
 	enum wait_urgency found = several->is_any ? WAIT_FOR_PROGRAM : WAIT_OF_OTHERS;
 	for (size_t i = 0; i < several->count; i++) {
-		uint32_t to = waits->several.parts[several->begin + i].to;
+		uint32_t to = search->waits->several.parts[several->begin + i].to;
 		if (to == WAIT_NOBODY)
 			return several->is_any ? WAIT_FOR_OTHERS : WAIT_FOR_PROGRAM;
-		enum wait_urgency urgency = urgency_of_end(waits, ends, to);
+		enum wait_urgency urgency = urgency_of_end(search, to);
 		if (several->is_any ? urgency > found : urgency < found)
 			found = urgency;
 	}
 	return found;
 }
 
+/* Take over the urgency of those that are waited for. */
+static void follow_ends(const struct urgency_search *search)
+{
+	const struct waits *waits = search->waits;
+	for (uint32_t i = 0; i < wait_nodes(waits); i++) {
+		const struct async_node *method = wait_node_method(waits, i);
+		const struct wait_several *several = wait_node_several(waits, i);
+		if ((method && method->next != ASYNC_NO_NODE) || !is_for_tasks(waits, i) ||
+		    urgency_of_own(search, i) >= WAIT_FOR_WORK)
+			continue;
+		if (several) {
+			search->known[i] = (uint8_t)urgency_of_several(search, several);
+		} else if (search->ends[i] != i) {
+			search->known[i] = (uint8_t)urgency_of_end(search, i);
+		}
+	}
+}
+
 enum hd_status wait_urgency_find(const struct waits *waits, uint8_t *ret, struct hd_error *err)
 {
 	size_t nodes = wait_nodes(waits);
-	HD_FREE uint32_t *ends = mem_alloc(nodes + 1, sizeof(*ends));
-	TRY_MEMORY(ends, err);
-	wait_ends(waits, ends);
+	HD_CLEANUP(urgency_search)
+	struct urgency_search search = { .waits = waits,
+					 .ends = mem_alloc(nodes + 1, sizeof(*search.ends)),
+					 .known = ret };
+	TRY_MEMORY(search.ends, err);
+	TRY(wait_peers_find(waits, &search.peers, err));
+	wait_ends(waits, search.ends);
 	for (uint32_t i = 0; i < nodes; i++) {
 		const struct async_node *method = wait_node_method(waits, i);
-		ret[i] = WAIT_FOR_OTHERS;
-		if (method && method->next != ASYNC_NO_NODE)
-			continue;
-		ret[i] = (uint8_t)urgency_of_node(waits, i);
-		if (!is_for_tasks(waits, i) || ret[i] >= WAIT_FOR_WORK)
-			continue;
-		const struct wait_several *several = wait_node_several(waits, i);
-		if (several) {
-			ret[i] = (uint8_t)urgency_of_several(waits, ends, several);
-		} else if (ends[i] != i) {
-			ret[i] = (uint8_t)urgency_of_end(waits, ends, i);
-		}
+		bool has_next = method && method->next != ASYNC_NO_NODE;
+		ret[i] = (uint8_t)(has_next ? WAIT_FOR_OTHERS : urgency_of_own(&search, i));
 	}
+	for (unsigned int i = 0; i < ROUNDS; i++)
+		follow_ends(&search);
 	return waits->async && waits->async->failed ? fail_nomem(err) : HD_OK;
+}
+
+bool wait_is_for_known(const struct waits *waits, uint32_t node)
+{
+	const struct async_node *method = wait_node_method(waits, node);
+	uint32_t own = method ? (uint32_t)waits->count + method->end : node;
+	return is_for_tasks(waits, own) &&
+	       (waits->edges[own].to != WAIT_NOBODY || wait_node_several(waits, own));
 }
 
 static bool is_limited(const struct async_graph *graph, uint32_t row)

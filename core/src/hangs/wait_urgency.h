@@ -24,3 +24,6 @@ HD_NODISCARD enum hd_status wait_urgency_find(const struct waits *waits, uint8_t
  */
 enum wait_urgency wait_urgency_of_call(const struct waits *waits, const uint8_t *urgencies,
 				       uint32_t row, uint32_t own);
+
+/** Does a thread, or the call of @p node, wait for others that are known, and so are told themselves? */
+bool wait_is_for_known(const struct waits *waits, uint32_t node);

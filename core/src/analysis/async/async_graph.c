@@ -128,6 +128,7 @@ static enum hd_status meet_object(void *arg, const struct object *object, struct
 	case ASYNC_HTTP_POOL:
 	case ASYNC_HTTP_CONNECTION:
 	case ASYNC_HTTP_STREAM:
+	case ASYNC_SOCKET_ITSELF:
 		return add_holder(&walk->holders, object, err);
 	default:
 		return graph->failed ? fail_nomem(err) : HD_OK;

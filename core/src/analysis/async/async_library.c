@@ -168,6 +168,77 @@ static enum hd_status link_http_stream(struct async_graph *graph, const struct o
 	return link.to && is_used ? async_link_add(&graph->links, link, err) : HD_OK;
 }
 
+/* Any address of the machine itself, such as 127.0.0.1: who listens at all addresses has it, too. */
+#define THIS_MACHINE UINT64_C(0x200000000)
+#define OF_IP_6      UINT64_C(0x100000000)
+/* 16-bit numbers of an address of IPv6; which of them has the mark of one that maps IPv4. */
+#define NUMBERS 8u
+#define MAPPED  5u
+
+/* @p address: its first byte is the lowest. */
+static uint64_t number_of_ip_4(uint64_t address)
+{
+	bool is_loopback = (address & 0xff) == 127;
+	return is_loopback || !address ? THIS_MACHINE : address;
+}
+
+static uint64_t number_of_ip_6(const uint16_t *numbers)
+{
+	uint32_t hash = 0;
+	unsigned int used = 0;
+	for (unsigned int i = 0; i < NUMBERS; i++) {
+		hash = hash * 31 + numbers[i];
+		used |= numbers[i] ? 1u << i : 0;
+	}
+	if (!(used & ((1u << MAPPED) - 1)) && numbers[MAPPED] == 0xffff) {
+		return number_of_ip_4((uint32_t)(numbers[6] >> 8 | (numbers[6] & 0xff) << 8) |
+				      (uint64_t)(numbers[7] >> 8 | (numbers[7] & 0xff) << 8) << 16);
+	}
+	bool is_loopback = !(used & ~(1u << 7)) && numbers[7] <= 1;
+	return is_loopback ? THIS_MACHINE : OF_IP_6 | hash;
+}
+
+/* A number for an IPEndPoint; 0: it is none, or has no port yet. */
+static uint64_t number_of_end_point(struct async_graph *graph, uint64_t end_point)
+{
+	struct members *members = graph->members;
+	uint64_t port = fact_at(members, end_point, FACT_END_POINT_PORT).bits;
+	uint64_t address = fact_at(members, end_point, FACT_END_POINT_ADDRESS).bits;
+	struct member ip_4 = fact_at(members, address, FACT_IP_ADDRESS_4);
+	struct member ip_6 = fact_at(members, address, FACT_IP_ADDRESS_6);
+	struct array_info array;
+	uint16_t numbers[NUMBERS];
+	if (!port || ip_4.state != MEMBER_READ || ip_6.state != MEMBER_READ)
+		return 0;
+	if (!ip_6.bits)
+		return port << 34 | number_of_ip_4(ip_4.bits);
+	if (!array_at(graph->heap, members, ip_6.bits, &array) || array.length != NUMBERS ||
+	    array.element_size != sizeof(numbers[0]) ||
+	    !memory_read(graph->heap->memory, array.data, numbers, sizeof(numbers)))
+		return 0;
+	return port << 34 | number_of_ip_6(numbers);
+}
+
+/* Link a socket that is not closed to both its ends, where they are known. */
+static enum hd_status link_socket(struct async_graph *graph, const struct object *socket,
+				  struct hd_error *err)
+{
+	struct async_link link = { .from = socket->address, .kind = LINK_REMOTE };
+	if (fact_of(graph->members, socket, FACT_SOCKET_DISPOSED).bits)
+		return HD_OK;
+	link.to = number_of_end_point(graph,
+				      fact_of(graph->members, socket, FACT_SOCKET_REMOTE).bits);
+	if (link.to)
+		TRY(async_link_add(&graph->links, link, err));
+	link.kind = LINK_LOCAL;
+	link.to =
+		number_of_end_point(graph, fact_of(graph->members, socket, FACT_SOCKET_LOCAL).bits);
+	if (!link.to)
+		link.to = number_of_end_point(
+			graph, fact_of(graph->members, socket, FACT_SOCKET_BOUND).bits);
+	return link.to ? async_link_add(&graph->links, link, err) : HD_OK;
+}
+
 enum hd_status async_links_of_library(struct async_graph *graph, const struct object *object,
 				      struct hd_error *err)
 {
@@ -188,6 +259,8 @@ enum hd_status async_links_of_library(struct async_graph *graph, const struct ob
 		return link_http_connection(graph, object, err);
 	case ASYNC_HTTP_STREAM:
 		return link_http_stream(graph, object, err);
+	case ASYNC_SOCKET_ITSELF:
+		return link_socket(graph, object, err);
 	case ASYNC_ACTIVATION:
 		return link_activation(graph, object, err);
 	default:

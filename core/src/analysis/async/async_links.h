@@ -17,8 +17,10 @@ enum async_link_kind {
 	LINK_HTTP2,           /**< the same for HTTP/2 */
 	LINK_HTTP_CONNECTION, /**< the HttpConnectionPool of a connection that has a request */
 	LINK_HTTP_STREAM,     /**< the HttpConnectionPool of a stream of HTTP/2 that is in use */
-	LINK_SEND,            /**< the block of a dataflow that SendAsync made the task for */
-	LINK_LEASE, /**< the ConcurrencyLimiter that the lease, not disposed of, has permits of */
+	LINK_LOCAL,  /**< no object: a number for the address and port that the socket has itself */
+	LINK_REMOTE, /**< the same for those of the other end */
+	LINK_SEND,   /**< the block of a dataflow that SendAsync made the task for */
+	LINK_LEASE,  /**< the ConcurrencyLimiter that the lease, not disposed of, has permits of */
 	LINK_AGENT, /**< the MailboxProcessor (F#) that the object is a part of the running loop of */
 	LINK_QUEUE, /**< itself: a MailboxProcessor that was started, whose loop does not wait for a message */
 	LINK_CALL,   /**< the message that the source of an answer belongs to (Orleans) */

@@ -40,6 +40,7 @@ static const struct {
 	{ "System.Threading.Tasks.UnwrapPromise<", ASYNC_UNWRAP },
 	{ "System.Threading.PeriodicTimer+State", ASYNC_PERIODIC },
 	{ "System.Net.Sockets.Socket+AwaitableSocketAsyncEventArgs", ASYNC_SOCKET },
+	{ "System.Net.Sockets.Socket", ASYNC_SOCKET_ITSELF },
 	{ "System.IO.Pipelines.Pipe+DefaultPipeReader", ASYNC_PIPE_READER },
 	{ "System.IO.Pipelines.Pipe+DefaultPipeWriter", ASYNC_PIPE_WRITER },
 	{ "System.Threading.Channels.AsyncOperation<", ASYNC_CHANNEL_OPERATION },

@@ -16,12 +16,12 @@ enum async_type {
 	ASYNC_OF_SOURCE,    /**< ValueTask.AsTask, where the ValueTask is not made of a task */
 	ASYNC_WHEN_ALL,
 	ASYNC_WHEN_ANY,
-	ASYNC_SEMAPHORE_NODE, /**< SemaphoreSlim.WaitAsync */
-	ASYNC_CONTINUATION,   /**< Task.ContinueWith */
-	ASYNC_UNWRAP,         /**< Task.Run of an async method, Task.Unwrap */
-	ASYNC_OTHER_TASK,     /**< another class that derives from Task */
-	ASYNC_PERIODIC,       /**< PeriodicTimer */
-	ASYNC_SOCKET,
+	ASYNC_SEMAPHORE_NODE,    /**< SemaphoreSlim.WaitAsync */
+	ASYNC_CONTINUATION,      /**< Task.ContinueWith */
+	ASYNC_UNWRAP,            /**< Task.Run of an async method, Task.Unwrap */
+	ASYNC_OTHER_TASK,        /**< another class that derives from Task */
+	ASYNC_PERIODIC,          /**< PeriodicTimer */
+	ASYNC_SOCKET,            /**< an operation of a Socket */
 	ASYNC_CHANNEL_OPERATION, /**< a read or a write of a channel that waits (8, 9) */
 	ASYNC_CHANNEL_READ,      /**< since 10: a read */
 	ASYNC_CHANNEL_WRITE,     /**< since 10: a write */
@@ -48,6 +48,7 @@ enum async_type {
 	ASYNC_HTTP_POOL,       /**< the connections of an HttpClient to one server */
 	ASYNC_HTTP_CONNECTION, /**< one of them, of HTTP/1.1 */
 	ASYNC_HTTP_STREAM,     /**< a request of one of HTTP/2 */
+	ASYNC_SOCKET_ITSELF,   /**< Socket */
 	ASYNC_SUSPENDED, /**< a Continuation: an async method that the runtime has suspended */
 };
 

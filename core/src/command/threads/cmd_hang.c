@@ -540,12 +540,13 @@ static void write_hang_totals(struct call *call, const struct verdicts *verdicts
 	HD_CLEANUP(text) struct text headline = { 0 }, escaped = { 0 };
 	const struct waits *waits = verdicts->waits;
 	struct answer *answer = &call->answer;
-	uint64_t waiting = 0, idle = 0;
+	uint64_t idle = 0, running = 0;
 	char count[COUNT_SIZE];
 	for (size_t i = 0; i < waits->count; i++) {
 		idle += waits->rows[i].kind == WAIT_IDLE;
-		waiting += waits->rows[i].kind != WAIT_IDLE && waits->rows[i].kind != WAIT_NONE;
+		running += waits->rows[i].kind == WAIT_NONE;
 	}
+	uint64_t others = waits->count - idle, waiting = groups->threads;
 	append_headline(&headline, verdicts, groups, gaps);
 	const struct cell cells[] = { cell_text(headline.bytes, headline.size),
 				      cell_number(waits->count),
@@ -562,11 +563,13 @@ static void write_hang_totals(struct call *call, const struct verdicts *verdicts
 	}
 	write_gap_rows(call, gaps, verdicts->rows_count ? "There may be more that hangs:\n" : "");
 	write_waiters(call, verdicts, groups, gaps);
-	uint64_t running = waits->count - waiting - idle;
-	answer_remark(answer, "%s: %" PRIu64 " %s, %" PRIu64 " %s idle, %" PRIu64 " %s.\n",
-		      format_count(waits->count, "thread", count), waiting,
-		      waiting == 1 ? "waits" : "wait", idle, idle == 1 ? "is" : "are", running,
-		      running == 1 ? "runs" : "run");
+	/* Groups tell how many of those that are not idle wait in a method. */
+	answer_remark(answer, "%s: %" PRIu64 " %s idle; of the other %" PRIu64 ", %" PRIu64 " %s",
+		      format_count(waits->count, "thread", count), idle, idle == 1 ? "is" : "are",
+		      others, waiting, waiting == 1 ? "waits" : "wait");
+	if (waiting + running < others)
+		answer_remark(answer, ", %" PRIu64 " can go on", others - waiting - running);
+	answer_remark(answer, ", %" PRIu64 " %s.\n", running, running == 1 ? "runs" : "run");
 	if (verdicts->chains) {
 		answer_remark(answer, "%" PRIu64 " %s of async methods %s not done (dumpasync).\n",
 			      verdicts->chains, verdicts->chains == 1 ? "chain" : "chains",

@@ -85,6 +85,63 @@ static void append_way(struct text *text, const struct waits *waits, const struc
 	text_puts(text, ")");
 }
 
+static bool is_holder_sure(const struct waits *waits, const struct wait_group *group)
+{
+	const struct async_node *method = wait_node_method(waits, group->node);
+	uint32_t own = method ? (uint32_t)waits->count + method->end : group->node;
+	return !waits->edges[own].is_probable;
+}
+
+/* The wait at the end of what the holder of a group waits for: "Task.Delay", "Thread.Sleep"; NULL: it does not wait. */
+static const char *append_holder_state(struct text *state, const struct waits *waits,
+				       uint32_t holder)
+{
+	const struct thread_wait *thread = wait_node_thread(waits, holder);
+	const struct async_node *method = wait_node_method(waits, holder);
+	if (thread && (thread->kind == WAIT_NONE || thread->is_over))
+		return NULL;
+	if (thread) {
+		append_wait_state(state, waits, thread);
+		return wait_kind_name(thread->kind);
+	}
+	const struct async_node *end = &waits->async->rows[method->end];
+	async_wait_append(state, waits->async, end);
+	return async_wait_name(end->wait);
+}
+
+/* ", and a call of Ledger.Post probably has it and waits (Task.Delay, of 2000 ms)" */
+static void append_holder(struct text *text, const struct waits *waits,
+			  const struct wait_group *group)
+{
+	HD_CLEANUP(text) struct text state = { 0 };
+	const struct thread_wait *thread = wait_node_thread(waits, group->holder);
+	if (group->holder == WAIT_NOBODY)
+		return;
+	const char *way = append_holder_state(&state, waits, group->holder);
+	text_puts(text, ", and ");
+	if (thread) {
+		append_thread(text, waits->heap, thread->thread);
+	} else {
+		text_puts(text, "a call of ");
+		text_puts(text,
+			  async_node_name(waits->async, wait_node_method(waits, group->holder)));
+	}
+	text_puts(text, is_holder_sure(waits, group) ? " has it" : " probably has it");
+	if (!way)
+		return;
+	text_puts(text, " and waits");
+	if (thread && thread->user_frame != WAIT_NO_FRAME) {
+		text_puts(text, " in ");
+		(void)method_user_append(text, waits->heap->runtime, wait_method(thread));
+	}
+	text_printf(text, " (%s", way);
+	if (state.size) {
+		text_puts(text, ", ");
+		text_escape(text, state.bytes, state.size);
+	}
+	text_puts(text, ")");
+}
+
 void append_group(struct text *text, const struct waits *waits, const struct wait_group *group)
 {
 	HD_CLEANUP(text) struct text method = { 0 };
@@ -103,6 +160,7 @@ void append_group(struct text *text, const struct waits *waits, const struct wai
 			    method.size ? method.bytes : "");
 	}
 	append_way(text, waits, group);
+	append_holder(text, waits, group);
 }
 
 void write_groups(struct call *call, const struct waits *waits, const struct wait_groups *groups,
