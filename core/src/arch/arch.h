@@ -136,6 +136,14 @@ struct entry_rows {
 	uint8_t bytes[8], size;
 };
 
+/** The numbers that DWARF has for registers. */
+struct dwarf_numbers {
+	const uint8_t *registers; /**< the register of each of the first numbers */
+	uint8_t count;            /**< how many these are */
+	uint8_t first_float;      /**< the number of the first floating-point register, */
+	uint8_t floats;           /**< and how many have the numbers from there on */
+};
+
 /** A processor. */
 struct arch {
 	const char *name;         /**< as messages write it: "x86-64" */
@@ -149,8 +157,7 @@ struct arch {
 	/** Names, by number; debuggers know the registers by them, too. */
 	const char *const *register_names;
 	const uint8_t *words_of_registers; /**< the kernel's word of each register */
-	const uint8_t *of_dwarf;           /**< the number of each of the first numbers of DWARF */
-	uint8_t dwarf_count;               /**< how many these are */
+	struct dwarf_numbers dwarf;
 	uint64_t scratch; /**< bit for each register that a call does not preserve */
 	struct prstatus_layout prstatus;
 	struct address_space space;
@@ -186,7 +193,17 @@ static inline bool arch_is_scratch(const struct arch *arch, unsigned int number)
 /** The number of the register that DWARF calls @p number, or ARCH_NONE. */
 static inline uint8_t arch_of_dwarf(const struct arch *arch, uint64_t number)
 {
-	return number < arch->dwarf_count ? arch->of_dwarf[number] : (uint8_t)ARCH_NONE;
+	return number < arch->dwarf.count ? arch->dwarf.registers[number] : (uint8_t)ARCH_NONE;
+}
+
+/** The number in DWARF of register @p number, or ARCH_NONE. */
+static inline uint8_t arch_to_dwarf(const struct arch *arch, unsigned int number)
+{
+	for (uint8_t i = 0; i < arch->dwarf.count; i++) {
+		if (arch->dwarf.registers[i] == number)
+			return i;
+	}
+	return (uint8_t)ARCH_NONE;
 }
 
 /** The value of a register among the kernel's words of a thread. */

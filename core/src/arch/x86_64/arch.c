@@ -109,8 +109,8 @@ const struct arch arch_x86_64 = {
 	.entry_rows = { .bytes = { CFA_DEF_CFA, 7, 8, CFA_OFFSET | 16, 1 }, .size = 5 },
 	.register_names = names,
 	.words_of_registers = words_of_registers,
-	.of_dwarf = of_dwarf,
-	.dwarf_count = REG_ROWS,
+	/* System V ABI for AMD64, 3.6.2. */
+	.dwarf = { .registers = of_dwarf, .count = REG_ROWS, .first_float = 17, .floats = 16 },
 	/* System V ABI for AMD64, 3.2.1. */
 	.scratch = 1u << REG_RAX | 1u << REG_RCX | 1u << REG_RDX | 1u << REG_RSI | 1u << REG_RDI |
 		   1u << REG_R8 | 1u << REG_R9 | 1u << REG_R10 | 1u << REG_R11,
