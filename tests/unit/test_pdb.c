@@ -331,6 +331,29 @@ TEST(locals_have_names_in_their_scopes)
 	pdb_destroy(pdb);
 }
 
+TEST(scopes_have_their_locals)
+{
+	struct scene scene;
+	HD_CLEANUP(pdb_scopes) struct pdb_scopes scopes = { 0 };
+	begin(&scene);
+	add_locals(&scene);
+	struct pdb *pdb = end(&scene);
+	uint64_t budget = 1000;
+	CU_ASSERT_TRUE_FATAL(pdb_scopes_read(pdb, 1, &budget, &scopes));
+	ASSERT_UINT_FATAL(scopes.rows_count, 3);
+	ASSERT_UINT(scopes.rows[1].begin, 10);
+	ASSERT_UINT(scopes.rows[1].end, 20);
+	ASSERT_UINT(scopes.rows[0].locals, 2);
+	ASSERT_UINT(scopes.rows[1].locals, 1);
+	ASSERT_TEXT(scopes.locals[scopes.rows[1].first_local].name, "inner");
+	ASSERT_UINT(scopes.locals[scopes.rows[1].first_local].number, 2);
+	CU_ASSERT(!pdb_scopes_read(pdb, 3, &budget, &scopes));
+	budget = 2;
+	CU_ASSERT(!pdb_scopes_read(pdb, 1, &budget, &scopes));
+	ASSERT_UINT(budget, 0);
+	pdb_destroy(pdb);
+}
+
 TEST(the_signature_of_locals_is_in_front_of_the_points)
 {
 	struct scene scene;

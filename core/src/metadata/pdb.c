@@ -280,20 +280,34 @@ const char *pdb_document(struct pdb *pdb, uint32_t document)
 	return pdb->names[document];
 }
 
+/* The rows of LocalVariable of a scope: the first one, and the one after the last. */
+static uint32_t scope_locals(const struct metadata *metadata, uint32_t scope, uint32_t *ret_end)
+{
+	*ret_end = scope < metadata->tables[MD_LOCAL_SCOPE].rows
+			   ? metadata_column(metadata, MD_LOCAL_SCOPE, scope + 1, SCOPE_LOCALS)
+			   : metadata->tables[MD_LOCAL_VARIABLE].rows + 1;
+	return metadata_column(metadata, MD_LOCAL_SCOPE, scope, SCOPE_LOCALS);
+}
+
+/* false: it has no name, or is not for people. */
+static bool read_local(const struct metadata *metadata, uint32_t row, struct pdb_local *ret)
+{
+	uint32_t flags = metadata_column(metadata, MD_LOCAL_VARIABLE, row, LOCAL_FLAGS);
+	ret->number = metadata_column(metadata, MD_LOCAL_VARIABLE, row, LOCAL_NUMBER);
+	ret->name = metadata_string(metadata,
+				    metadata_column(metadata, MD_LOCAL_VARIABLE, row, LOCAL_NAME));
+	return *ret->name && !(flags & LOCAL_HIDDEN);
+}
+
 static void name_locals(const struct metadata *metadata, uint32_t scope, uint64_t *budget,
 			const char **names, size_t count)
 {
-	uint32_t row = metadata_column(metadata, MD_LOCAL_SCOPE, scope, SCOPE_LOCALS);
-	uint32_t end = scope < metadata->tables[MD_LOCAL_SCOPE].rows
-			       ? metadata_column(metadata, MD_LOCAL_SCOPE, scope + 1, SCOPE_LOCALS)
-			       : metadata->tables[MD_LOCAL_VARIABLE].rows + 1;
-	for (; row && row < end && *budget; row++, --*budget) {
-		uint32_t number = metadata_column(metadata, MD_LOCAL_VARIABLE, row, LOCAL_NUMBER);
-		uint32_t flags = metadata_column(metadata, MD_LOCAL_VARIABLE, row, LOCAL_FLAGS);
-		const char *name = metadata_string(
-			metadata, metadata_column(metadata, MD_LOCAL_VARIABLE, row, LOCAL_NAME));
-		if (number < count && *name && !(flags & LOCAL_HIDDEN))
-			names[number] = name;
+	uint32_t row, end;
+	for (row = scope_locals(metadata, scope, &end); row && row < end && *budget;
+	     row++, --*budget) {
+		struct pdb_local local;
+		if (read_local(metadata, row, &local) && local.number < count)
+			names[local.number] = local.name;
 	}
 }
 
@@ -317,6 +331,57 @@ bool pdb_local_names(const struct pdb *pdb, uint32_t method, uint32_t il, uint64
 		name_locals(metadata, scope, budget, names, count);
 	}
 	return is_found && *budget;
+}
+
+void pdb_scopes_deinit(struct pdb_scopes *scopes)
+{
+	pages_free(scopes->rows, scopes->rows_capacity, sizeof(*scopes->rows));
+	pages_free(scopes->locals, scopes->locals_capacity, sizeof(*scopes->locals));
+	*scopes = (struct pdb_scopes){ 0 };
+}
+
+static bool add_scope_locals(const struct metadata *metadata, uint32_t scope, uint64_t *budget,
+			     struct pdb_scopes *ret)
+{
+	uint32_t row, end;
+	for (row = scope_locals(metadata, scope, &end); row && row < end && *budget;
+	     row++, --*budget) {
+		struct pdb_local local;
+		if (!read_local(metadata, row, &local))
+			continue;
+		if (!PAGES_RESERVE(ret, locals))
+			return false;
+		ret->locals[ret->locals_count++] = local;
+	}
+	return true;
+}
+
+bool pdb_scopes_read(const struct pdb *pdb, uint32_t method, uint64_t *budget,
+		     struct pdb_scopes *ret)
+{
+	const struct metadata *metadata = pdb->metadata;
+	uint32_t rows = metadata->tables[MD_LOCAL_SCOPE].rows;
+	ret->rows_count = ret->locals_count = 0;
+	for (uint32_t scope = metadata_search(metadata, MD_LOCAL_SCOPE, SCOPE_METHOD, method);
+	     scope && scope <= rows && *budget &&
+	     metadata_column(metadata, MD_LOCAL_SCOPE, scope, SCOPE_METHOD) == method;
+	     scope++) {
+		--*budget;
+		uint32_t begin = metadata_column(metadata, MD_LOCAL_SCOPE, scope, SCOPE_START);
+		uint32_t size = metadata_column(metadata, MD_LOCAL_SCOPE, scope, SCOPE_SIZE);
+		uint32_t first = (uint32_t)ret->locals_count;
+		ret->failed = !PAGES_RESERVE(ret, rows) ||
+			      !add_scope_locals(metadata, scope, budget, ret);
+		if (ret->failed)
+			return false;
+		ret->rows[ret->rows_count++] = (struct pdb_scope){
+			.begin = begin,
+			.end = size < UINT32_MAX - begin ? begin + size : UINT32_MAX,
+			.first_local = first,
+			.locals = (uint32_t)ret->locals_count - first,
+		};
+	}
+	return ret->rows_count && *budget;
 }
 
 bool pdb_local_signature(const struct pdb *pdb, uint32_t method, uint32_t *ret)

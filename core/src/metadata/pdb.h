@@ -76,6 +76,37 @@ uint32_t pdb_method_size(const struct pdb *pdb, uint32_t method);
 bool pdb_local_names(const struct pdb *pdb, uint32_t method, uint32_t il, uint64_t *budget,
 		     const char **names, size_t count);
 
+/** A block of the source that has locals of its own. */
+struct pdb_scope {
+	uint32_t begin, end;          /**< offsets in the method's IL */
+	uint32_t first_local, locals; /**< rows of the list of locals */
+};
+
+/** A local of a scope. */
+struct pdb_local {
+	uint32_t number;
+	const char *name; /**< borrowed from the PDB */
+};
+
+/** The scopes of a method by where they begin, outer ones first, and their locals; reused for the next. */
+struct pdb_scopes {
+	struct pdb_scope *rows;
+	size_t rows_count, rows_capacity;
+	struct pdb_local *locals;
+	size_t locals_count, locals_capacity;
+	bool failed; /**< memory is exhausted */
+};
+void pdb_scopes_deinit(struct pdb_scopes *scopes);
+
+/**
+ * Read those of MethodDef @p method; locals that are not for people are left out.
+ *
+ * @param[in,out] budget Rows that may be read, of which those that were are taken off.
+ * @return false when there are none, the budget is spent, or memory is exhausted
+ */
+bool pdb_scopes_read(const struct pdb *pdb, uint32_t method, uint64_t *budget,
+		     struct pdb_scopes *ret);
+
 /**
  * RID of the StandAloneSig of the locals of MethodDef @p method; 0: it has none.
  *
