@@ -143,8 +143,8 @@ static struct blob all_variables(bool is_sized)
 	put_number(&blob, 0);
 	put_variable(&blob, 0, 0xa0, 1, 1); /* address in r12 */
 	put_number(&blob, 12);
-	put_variable(&blob, 0, 0xa0, 2, 2); /* xmm3 */
-	put_number(&blob, 3);
+	put_variable(&blob, 0, 0xa0, 2, 2); /* xmm3 of 10, which counts them from 32 on */
+	put_number(&blob, 35);
 	put_variable(&blob, 0, 0xa0, 3, 4); /* address at rsp + 0x108, rsp by its other number */
 	put_number(&blob, 16);
 	put_signed(&blob, 0x108);
@@ -155,9 +155,9 @@ static struct blob all_variables(bool is_sized)
 	put_number(&blob, 0);
 	put_number(&blob, 5);
 	put_signed(&blob, -8);
-	put_variable(&blob, 0, 0xa0, 6, 7); /* rbp - 8; rax */
-	put_number(&blob, 5);
+	put_variable(&blob, 0, 0xa0, 6, 7); /* -8, rbp; rax */
 	put_signed(&blob, -8);
+	put_number(&blob, 5);
 	put_number(&blob, 0);
 	put_variable(&blob, 0, 0xa0, 7, 8); /* rsp + 8 and the word after it */
 	put_number(&blob, 4);
@@ -282,11 +282,15 @@ static void check_variables(struct fixture *fixture)
 {
 	check_home(fixture, 0, HOME_STACK, REG_RBP, -0x18);
 	check_home(fixture, 1, HOME_REGISTER_ADDRESS, REG_R12, 0);
-	check_home(fixture, 2, HOME_FLOAT_REGISTER, 0, 0);
+	bool is_late = coreclr_of(fixture->runtime)->major == 10;
+	check_home(fixture, 2, HOME_FLOAT_REGISTER, is_late ? 3 : 19, 0);
 	check_home(fixture, 3, HOME_STACK_ADDRESS, REG_RSP, 0x108);
 	check_home(fixture, 4, HOME_REGISTERS, REG_RBX, 0);
-	check_home(fixture, 5, HOME_REGISTER_STACK, REG_RAX, 0);
-	check_home(fixture, 6, HOME_STACK_REGISTER, REG_RAX, 0);
+	check_home(fixture, 5, HOME_REGISTER_STACK, REG_RAX, -8);
+	check_home(fixture, 6, HOME_STACK_REGISTER, REG_RAX, -8);
+	ASSERT_UINT(home_at(fixture, 0x10, 4).second, REG_R15);
+	ASSERT_UINT(home_at(fixture, 0x10, 5).second, REG_RBP);
+	ASSERT_UINT(home_at(fixture, 0x10, 6).second, REG_RBP);
 	check_home(fixture, 7, HOME_STACK_TWICE, REG_RSP, 8);
 	check_home(fixture, 8, HOME_NONE, 0, 0);
 	check_home(fixture, 9, HOME_OTHER, ARCH_NONE, 0);
@@ -305,12 +309,33 @@ static void check_variables(struct fixture *fixture)
 	ASSERT_UINT(row.kind, HOME_NONE);
 }
 
+/* All ranges, by their variables; those of one stay in their order. */
+static void check_ranges(struct fixture *fixture)
+{
+	HD_CLEANUP(variable_ranges) struct variable_ranges ranges = { 0 };
+	CU_ASSERT_TRUE_FATAL(runtime_variable_ranges_read(fixture->runtime, &fixture->code,
+							  &fixture->budget, &ranges));
+	CU_ASSERT_TRUE_FATAL(ranges.rows_count > VARIABLES);
+	for (size_t i = 0; i < ranges.rows_count; i++) {
+		const struct variable_range *row = &ranges.rows[i];
+		CU_ASSERT(!i || row->number >= ranges.rows[i - 1].number);
+		CU_ASSERT(row->begin < row->end);
+		if (row->number < VARIABLES && (row->number || row->begin))
+			ASSERT_UINT(row->home.kind, home_at(fixture, row->begin, row->number).kind);
+	}
+	ASSERT_UINT(ranges.rows[0].home.kind, HOME_REGISTER);
+	ASSERT_UINT(ranges.rows[0].end, 0x10);
+	ASSERT_UINT(ranges.rows[1].home.kind, HOME_STACK);
+	ASSERT_UINT(ranges.rows[1].end, 0xa0);
+}
+
 static void check_jitted(unsigned int major, const struct blob *blob)
 {
 	struct fixture fixture = set_up(major);
 	put_jitted(&fixture, blob);
 	check_all(&fixture);
 	check_variables(&fixture);
+	check_ranges(&fixture);
 	fake_clr_destroy(fixture.fake);
 }
 
@@ -741,6 +766,9 @@ static void check_bad_variables(const struct blob *variables, size_t size)
 					  &fixture.budget, rows, VARIABLES));
 	for (size_t i = 0; i < VARIABLES; i++)
 		ASSERT_UINT(rows[i].kind, HOME_NONE);
+	HD_CLEANUP(variable_ranges) struct variable_ranges ranges = { 0 };
+	CU_ASSERT(!runtime_variable_ranges_read(fixture.runtime, &fixture.code, &fixture.budget,
+						&ranges));
 	ASSERT_UINT(il_at(&fixture, 0x20), 10);
 	fake_clr_destroy(fixture.fake);
 }

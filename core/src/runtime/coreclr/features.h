@@ -62,6 +62,8 @@
 	X(DEBUG_SIZES, 11, 0)                                                                          \
 	/* its bounds are packed, PatchpointInfo has an entry point (12.13; debuginfostore.cpp) */     \
 	X(PACKED_BOUNDS, 10, 0)                                                                        \
+	/* the JIT's numbers of xmm registers begin with 32, not 16 (12.13; targetamd64.h) */          \
+	X(LATE_FLOATS, 10, 10)                                                                         \
 	/* MethodDesc is without m_codeData: 8 bytes less (12.10; method.hpp) */                       \
 	X(SMALL_METHOD_DESCS, 8, 8)
 

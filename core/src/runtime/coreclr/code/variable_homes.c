@@ -2,10 +2,17 @@
 /* Where the variables of a method are (doc/coreclr.md 12.13; debuginfostore.cpp, cordebuginfo.h). */
 #include "runtime/coreclr/code/variable_homes.h"
 
+#include <string.h>
+
 #include "arch/arch.h"
 #include "runtime/coreclr/code/debug_reader.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/layouts/amd64.h"
+#include "util/alloc.h"
+#include "util/sort.h"
+
+/* Most ranges of a method that are read. */
+#define RANGES_MAX 1048576u
 
 /* Added to the numbers of variables; the lowest ones are not variables of the IL. */
 #define NUMBER_BIAS    4u
@@ -23,7 +30,8 @@ static int32_t take_signed(struct debug_reader *reader)
 	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-static void take_home(struct debug_reader *reader, struct variable_home *ret)
+static void take_home(const struct runtime *runtime, struct debug_reader *reader,
+		      struct variable_home *ret)
 {
 	uint32_t kind = debug_number(reader);
 	*ret = (struct variable_home){ .kind = kind < HOME_OTHER ? (uint8_t)kind : HOME_OTHER };
@@ -40,23 +48,27 @@ static void take_home(struct debug_reader *reader, struct variable_home *ret)
 		break;
 	case HOME_REGISTERS:
 		ret->number = take_register(reader);
-		(void)debug_number(reader);
+		ret->second = take_register(reader);
 		break;
 	case HOME_REGISTER_STACK:
 		ret->number = take_register(reader);
-		(void)debug_number(reader);
-		(void)debug_number(reader);
+		ret->second = take_register(reader);
+		ret->offset = take_signed(reader);
 		break;
 	case HOME_STACK_REGISTER:
-		(void)debug_number(reader);
-		(void)debug_number(reader);
+		ret->offset = take_signed(reader);
+		ret->second = take_register(reader);
 		ret->number = take_register(reader);
 		break;
-	default: /* the number of a register of another kind */
+	case HOME_FLOAT_REGISTER:
+		ret->number = debug_float_register(runtime, debug_number(reader));
+		break;
+	default:
 		(void)debug_number(reader);
 		break;
 	}
-	if (ret->number == ARCH_NONE)
+	if ((ret->number == ARCH_NONE && ret->kind != HOME_FLOAT_REGISTER) ||
+	    ret->second == ARCH_NONE)
 		ret->kind = HOME_OTHER;
 }
 
@@ -83,14 +95,15 @@ static struct validity take_validity(struct debug_reader *reader, enum debug_for
 	return ret;
 }
 
-static bool read_homes(struct debug_reader *reader, enum debug_format format, uint32_t offset,
-		       struct variable_home *rows, size_t count)
+static bool read_homes(const struct runtime *runtime, struct debug_reader *reader,
+		       enum debug_format format, uint32_t offset, struct variable_home *rows,
+		       size_t count)
 {
 	uint32_t left = debug_number(reader);
 	while (left-- && !reader->failed) {
 		struct variable_home home;
 		struct validity valid = take_validity(reader, format);
-		take_home(reader, &home);
+		take_home(runtime, reader, &home);
 		bool is_there = offset >= valid.begin && offset - valid.begin < valid.size;
 		if (!reader->failed && is_there && valid.number < count &&
 		    rows[valid.number].kind == HOME_NONE)
@@ -111,8 +124,81 @@ bool runtime_variable_homes(struct runtime *runtime, const struct code_info *cod
 	    parts.variables == parts.variables_end)
 		return false;
 	debug_set(&reader, parts.variables, parts.variables_end);
-	if (read_homes(&reader, parts.format, (uint32_t)(place - code->start), rows, count))
+	if (read_homes(runtime, &reader, parts.format, (uint32_t)(place - code->start), rows,
+		       count))
 		return true;
 	forget_homes(rows, count);
 	return false;
+}
+
+void variable_ranges_deinit(struct variable_ranges *ranges)
+{
+	pages_free(ranges->rows, ranges->rows_capacity, sizeof(*ranges->rows));
+	*ranges = (struct variable_ranges){ 0 };
+}
+
+/* By their numbers; those of one variable stay as they were. */
+static bool sort_ranges(struct variable_ranges *ranges)
+{
+	size_t count = ranges->rows_count;
+	bool is_sorted = true;
+	for (size_t i = 1; i < count && is_sorted; i++)
+		is_sorted = ranges->rows[i - 1].number <= ranges->rows[i].number;
+	if (is_sorted)
+		return true;
+	HD_FREE uint64_t *keys = mem_alloc(count, sizeof(*keys));
+	HD_FREE uint32_t *order = mem_alloc(count, sizeof(*order));
+	HD_FREE struct variable_range *rows = mem_alloc(count, sizeof(*rows));
+	if (!keys || !order || !rows)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		keys[i] = ranges->rows[i].number;
+	if (!sort_keys(keys, order, (uint32_t)count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		rows[i] = ranges->rows[order[i]];
+	memcpy(ranges->rows, rows, count * sizeof(*rows));
+	return true;
+}
+
+static bool take_range(const struct runtime *runtime, struct debug_reader *reader,
+		       enum debug_format format, struct variable_ranges *ret)
+{
+	struct validity valid = take_validity(reader, format);
+	struct variable_range row = { .number = valid.number, .begin = valid.begin };
+	take_home(runtime, reader, &row.home);
+	if (reader->failed || !valid.size || valid.begin > UINT32_MAX - valid.size)
+		return true;
+	row.end = valid.begin + valid.size;
+	if (!PAGES_RESERVE(ret, rows)) {
+		ret->failed = true;
+		return false;
+	}
+	ret->rows[ret->rows_count++] = row;
+	return true;
+}
+
+bool runtime_variable_ranges_read(
+	struct runtime *runtime, const struct code_info *code,
+	uint64_t *budget, /* NOLINT(readability-non-const-parameter): it is counted down */
+	struct variable_ranges *ret)
+{
+	struct debug_reader reader = { .memory = runtime->memory, .budget = budget };
+	struct debug_parts parts;
+	ret->rows_count = 0;
+	if (!debug_parts_find(runtime, code, &reader, &parts) ||
+	    parts.variables == parts.variables_end)
+		return false;
+	debug_set(&reader, parts.variables, parts.variables_end);
+	uint32_t left = debug_number(&reader);
+	if (left > RANGES_MAX)
+		return false;
+	while (left-- && !reader.failed) {
+		if (!take_range(runtime, &reader, parts.format, ret))
+			return false;
+	}
+	if (reader.failed)
+		return false;
+	ret->failed = !sort_ranges(ret);
+	return !ret->failed;
 }

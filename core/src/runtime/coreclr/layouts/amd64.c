@@ -18,11 +18,21 @@ const uint8_t saved_registers[SAVED_REGISTER_COUNT] = { REG_R12, REG_R13, REG_R1
 /* ICorDebugInfo::RegNum: REGNUM_AMBIENT_SP follows the last register. */
 #define DEBUG_AMBIENT_SP 16u
 
+/* xmm0 to xmm31. */
+#define FLOAT_REGISTERS 32u
+
 uint8_t debug_register(uint32_t number)
 {
 	if (number == DEBUG_AMBIENT_SP)
 		return REG_RSP;
 	return number < DEBUG_AMBIENT_SP ? (uint8_t)number : (uint8_t)ARCH_NONE;
+}
+
+uint8_t debug_float_register(const struct runtime *runtime, uint32_t number)
+{
+	uint32_t first = coreclr_has(runtime, CORECLR_LATE_FLOATS) ? 32 : 16;
+	return number >= first && number - first < FLOAT_REGISTERS ? (uint8_t)(number - first)
+								   : (uint8_t)ARCH_NONE;
 }
 
 const struct hijack_layout *hijack_layout(const struct runtime *runtime)

@@ -50,6 +50,8 @@ const struct hijack_layout *hijack_layout(const struct runtime *runtime);
  * processor's numbers, then one more name for the stack pointer, after the prolog.
  */
 uint8_t debug_register(uint32_t number);
+/** The same for registers of numbers with a fraction: xmm0 is 0. */
+uint8_t debug_float_register(const struct runtime *runtime, uint32_t number);
 
 /** CONTEXT: what it holds, and its registers by the processor's numbers from rax on. */
 #define CONTEXT_FLAGS     0x30u
