@@ -123,17 +123,41 @@ static bool append_constant_name(const struct constants *constants, uint32_t typ
 	       append_flags(constants, value, text);
 }
 
-bool enum_name(struct runtime *runtime, const struct type *type, uint64_t value, char *buf,
-	       size_t size)
+/* The constants of an enum; *@p ret_rid is its TypeDef.  false: its metadata is missing, or it has too many. */
+static bool find_constants(struct runtime *runtime, const struct type *type, struct constants *ret,
+			   uint32_t *ret_rid)
 {
 	const struct module *module =
 		type->token ? module_find(runtime, type_home_module(runtime, type)) : NULL;
-	if (!module || !module->metadata || !size)
+	if (!module || !module->metadata)
 		return false;
-	struct constants constants = { .metadata = module->metadata };
-	uint32_t rid = type->token & 0xffffff;
-	constants.begin = metadata_members(module->metadata, MD_FIELD, rid, &constants.end);
-	if (constants.end - constants.begin > CONSTANTS_MAX)
+	*ret = (struct constants){ .metadata = module->metadata };
+	*ret_rid = type->token & 0xffffff;
+	ret->begin = metadata_members(module->metadata, MD_FIELD, *ret_rid, &ret->end);
+	return ret->end - ret->begin <= CONSTANTS_MAX;
+}
+
+void enum_constants(struct runtime *runtime, const struct type *type,
+		    void (*visit)(void *arg, const char *name, uint64_t value), void *arg)
+{
+	struct constants constants;
+	uint32_t rid;
+	uint64_t value;
+	const char *name;
+	if (!find_constants(runtime, type, &constants, &rid))
+		return;
+	for (uint32_t i = constants.begin; i < constants.end; i++) {
+		if (read_constant(&constants, i, &value, &name))
+			visit(arg, name, value);
+	}
+}
+
+bool enum_name(struct runtime *runtime, const struct type *type, uint64_t value, char *buf,
+	       size_t size)
+{
+	struct constants constants;
+	uint32_t rid;
+	if (!size || !find_constants(runtime, type, &constants, &rid))
 		return false;
 	unsigned int width = value_size(&constants);
 	if (width < 8)

@@ -101,3 +101,17 @@ bool element_is_reference(uint8_t element_type);
  */
 bool enum_name(struct runtime *runtime, const struct type *type, uint64_t value, char *buf,
 	       size_t size);
+
+/**
+ * Call @p visit for each constant of @p type (an enum) with its name, borrowed, and its value, without a sign.  Cost: the
+ * constants, or nothing if these are too many.
+ */
+void enum_constants(struct runtime *runtime, const struct type *type,
+		    void (*visit)(void *arg, const char *name, uint64_t value), void *arg);
+
+/**
+ * Bytes that the fields of @p type take, base classes included: of a struct, its size (doc/coreclr.md 10.1).
+ *
+ * @return false when it cannot be read; *@p ret is untouched
+ */
+bool type_fields_size(struct runtime *runtime, const struct type *type, uint32_t *ret);

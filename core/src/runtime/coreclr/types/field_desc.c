@@ -7,6 +7,7 @@
 #include "mem/memory.h"
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/types/field.h"
 
 /*
  * FieldDesc: the enclosing MethodTable; u32: Field RID and flags; u32: offset and element type.
@@ -24,6 +25,9 @@
 #define CLASS_8_FIXED_SIZE 50u
 #define PACKED_INSTANCE    0u
 #define PACKED_STATIC      2u
+
+/* The byte with the part of BaseSize that is not fields: in 8, and in front of NumInstanceFields since 9. */
+#define CLASS_8_PADDING 51u
 
 bool field_desc_decode(const uint8_t *bytes, struct field_desc *ret)
 {
@@ -93,5 +97,21 @@ bool field_counts_read(struct runtime *runtime, uint64_t ee_class, struct field_
 		return false;
 	ret->instance = instance;
 	ret->statics = statics;
+	return true;
+}
+
+bool type_fields_size(struct runtime *runtime, const struct type *type, uint32_t *ret)
+{
+	uint8_t padding;
+	bool is_old = coreclr_has(runtime, CORECLR_PACKED_FIELD_COUNTS);
+	if (!coreclr_is(runtime) || !type->links.ee_class ||
+	    (!is_old && !layout_has(&coreclr_of(runtime)->layout, L_CLASS_NUM_INSTANCE)))
+		return false;
+	uint64_t at = is_old ? CLASS_8_PADDING : coreclr_offset(runtime, L_CLASS_NUM_INSTANCE) - 1;
+	/* The header and the MethodTable of an object are not fields. */
+	if (!memory_u8(runtime->memory, type->links.ee_class + at, &padding) || padding < 16 ||
+	    padding > type->base_size)
+		return false;
+	*ret = type->base_size - padding;
 	return true;
 }
