@@ -46,7 +46,9 @@ class DotnetCoreTest(unittest.TestCase):
         found = targets.document(targets.shell(path, "modules", "--json"))["modules"]
         program = next(m["path"] for m in found if m["path"].endswith("/dotnet"))
         opening = ["file " + program, "core-file " + path, mark(1), "thread 1", "bt", mark(2)]
-        frame = re.compile(r"#\d+ +0x\w+ in Hang\.Program\.Main \(\) at /_/hang/Program\.cs:\d+")
+        frame = re.compile(
+            r"#\d+ +0x\w+ in Hang\.Program\.Main \(arguments=0x\w+\) at /_/hang/Program\.cs:\d+"
+        )
         text = run_gdb(
             *opening,
             "break Hang.Program.Main",

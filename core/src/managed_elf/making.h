@@ -30,9 +30,6 @@ struct making {
 	struct hd_error *err;
 };
 
-/** How long a name may be, besides the words for a funclet; the end of a longer one is left out. */
-#define ELF_NAME_MAX 1000u
-
 /** Make a section of each stretch of code; functions that have no room in one are left out. */
 HD_NODISCARD enum hd_status making_stretches(struct making *making);
 /** The number of the section that @p address is in. */
@@ -48,5 +45,8 @@ HD_NODISCARD enum hd_status making_frames(struct making *making);
 HD_NODISCARD enum hd_status making_symbols(struct making *making);
 /** Append the section .debug_line: the source lines of methods whose module has a PDB; set making->sources. */
 HD_NODISCARD enum hd_status making_lines(struct making *making);
-/** After the symbols: append .debug_info, .debug_abbrev and .debug_ranges: a unit with a subprogram for each function that has a name. */
+/**
+ * After the symbols: append .debug_info, .debug_abbrev, .debug_ranges and .debug_loc: a unit with a subprogram for each
+ * function that has a name, its arguments and locals, and their types.
+ */
 HD_NODISCARD enum hd_status making_units(struct making *making);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The sections .symtab and .strtab. */
 #include "managed_elf/making.h"
+#include "managed_elf/names.h"
 #include "runtime/code.h"
 #include "util/alloc.h"
 
@@ -24,12 +25,7 @@ static void write_name(const struct making *making, const struct code_function *
 {
 	HD_CLEANUP(text) struct text name = { 0 };
 	runtime_method_signature(making->runtime, function->method_desc, &name);
-	size_t size = name.size < ELF_NAME_MAX ? name.size : ELF_NAME_MAX;
-	while (size && size < name.size && utf8_continues(name.bytes[size]))
-		size--;
-	text_escape(ret, name.bytes, size);
-	if (size < name.size)
-		text_puts(ret, "...");
+	elf_name_append(ret, name.bytes, name.size);
 	text_puts(ret, part_name(function->part));
 	text_append(ret, "", 1);
 	ret->failed |= name.failed;

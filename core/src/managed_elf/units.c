@@ -1,52 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* The sections .debug_info, .debug_abbrev and .debug_ranges (DWARF 4): one unit with a subprogram for each function. */
+#include "managed_elf/dwarf.h"
 #include "managed_elf/making.h"
+#include "managed_elf/variables.h"
 #include "util/leb.h"
 
-#define VERSION      4u
-#define ADDRESS_SIZE 8u
+#define VERSION 4u
 
 /* Offsets have 32 bits. */
 #define UNIT_SIZE_MAX ((size_t)1 << 30)
 
-/* Tags, attributes, forms (DWARF 4, 7.5), and their values. */
-enum {
-	TAG_COMPILE_UNIT = 0x11,
-	TAG_SUBPROGRAM = 0x2e,
-	AT_NAME = 0x03,
-	AT_STMT_LIST = 0x10,
-	AT_LOW_PC = 0x11,
-	AT_HIGH_PC = 0x12,
-	AT_LANGUAGE = 0x13,
-	AT_COMP_DIR = 0x1b,
-	AT_PRODUCER = 0x25,
-	AT_DECL_FILE = 0x3a,
-	AT_DECL_LINE = 0x3b,
-	AT_EXTERNAL = 0x3f,
-	AT_FRAME_BASE = 0x40,
-	AT_RANGES = 0x55,
-	FORM_ADDR = 0x01,
-	FORM_DATA4 = 0x06,
-	FORM_STRING = 0x08,
-	FORM_DATA1 = 0x0b,
-	FORM_SEC_OFFSET = 0x17,
-	FORM_EXPRLOC = 0x18,
-	FORM_FLAG_PRESENT = 0x19,
-	OP_CALL_FRAME_CFA = 0x9c,
-};
+/* The variables of functions are left out from here on: bytes of .debug_info and .debug_loc. */
+#define VARIABLES_SIZE_MAX ((size_t)256 << 20)
+
+/* Most bytes of debug info, rows of PDBs, and steps in blocks. */
+#define DECODED_MAX ((uint64_t)256 << 20)
 
 /* Debuggers take names as they are in C: in C++ LLDB would write ::Ns.Type.Method. */
 #define LANGUAGE_C99 0x0cu
 
-enum {
-	ABBREV_UNIT = 1,
-	ABBREV_FUNCTION,
-};
+/* An entry: its number, its tag, 1 if others are in it; its attributes follow as pairs. */
+#define ENTRY(number, tag, has_children) (number), (tag), (has_children)
+#define END                              0, 0
 
 static const uint8_t abbreviations[] = {
-	ABBREV_UNIT,
-	TAG_COMPILE_UNIT,
-	1,
+	ENTRY(ABBREV_UNIT, TAG_COMPILE_UNIT, 1),
 	AT_PRODUCER,
 	FORM_STRING,
 	AT_LANGUAGE,
@@ -61,44 +39,175 @@ static const uint8_t abbreviations[] = {
 	FORM_SEC_OFFSET,
 	AT_LOW_PC,
 	FORM_ADDR,
-	0,
-	0,
-	ABBREV_FUNCTION,
-	TAG_SUBPROGRAM,
-	0,
+	END,
+#define FUNCTION                                                                           \
+	AT_NAME, FORM_STRING, AT_LOW_PC, FORM_ADDR, AT_HIGH_PC, FORM_DATA4, AT_FRAME_BASE, \
+		FORM_EXPRLOC, AT_EXTERNAL, FORM_FLAG_PRESENT
+#define FIRST_LINE AT_DECL_FILE, FORM_DATA4, AT_DECL_LINE, FORM_DATA4
+	ENTRY(ABBREV_FUNCTION, TAG_SUBPROGRAM, 0),
+	FUNCTION,
+	END,
+	ENTRY(ABBREV_FUNCTION_WITH_VARIABLES, TAG_SUBPROGRAM, 1),
+	FUNCTION,
+	END,
+	ENTRY(ABBREV_LINED_FUNCTION, TAG_SUBPROGRAM, 0),
+	FUNCTION,
+	FIRST_LINE,
+	END,
+	ENTRY(ABBREV_LINED_FUNCTION_WITH_VARIABLES, TAG_SUBPROGRAM, 1),
+	FUNCTION,
+	FIRST_LINE,
+	END,
+	ENTRY(ABBREV_BLOCK, TAG_LEXICAL_BLOCK, 1),
+	AT_RANGES,
+	FORM_SEC_OFFSET,
+	END,
+#define VARIABLE AT_NAME, FORM_STRING, AT_TYPE, FORM_REF4
+	ENTRY(ABBREV_ARGUMENT, TAG_FORMAL_PARAMETER, 0),
+	VARIABLE,
+	AT_LOCATION,
+	FORM_EXPRLOC,
+	END,
+	ENTRY(ABBREV_ARGUMENT_IN_PLACES, TAG_FORMAL_PARAMETER, 0),
+	VARIABLE,
+	AT_LOCATION,
+	FORM_SEC_OFFSET,
+	END,
+	ENTRY(ABBREV_ARGUMENT_NOWHERE, TAG_FORMAL_PARAMETER, 0),
+	VARIABLE,
+	END,
+	ENTRY(ABBREV_LOCAL, TAG_VARIABLE, 0),
+	VARIABLE,
+	AT_LOCATION,
+	FORM_EXPRLOC,
+	END,
+	ENTRY(ABBREV_LOCAL_IN_PLACES, TAG_VARIABLE, 0),
+	VARIABLE,
+	AT_LOCATION,
+	FORM_SEC_OFFSET,
+	END,
+	ENTRY(ABBREV_LOCAL_NOWHERE, TAG_VARIABLE, 0),
+	VARIABLE,
+	END,
+	ENTRY(ABBREV_BASE, TAG_BASE_TYPE, 0),
 	AT_NAME,
 	FORM_STRING,
-	AT_LOW_PC,
-	FORM_ADDR,
-	AT_HIGH_PC,
-	FORM_DATA4,
-	AT_FRAME_BASE,
-	FORM_EXPRLOC,
-	AT_EXTERNAL,
+	AT_ENCODING,
+	FORM_DATA1,
+	AT_BYTE_SIZE,
+	FORM_DATA1,
+	END,
+	ENTRY(ABBREV_TYPEDEF, TAG_TYPEDEF, 0),
+	AT_NAME,
+	FORM_STRING,
+	AT_TYPE,
+	FORM_REF4,
+	END,
+	ENTRY(ABBREV_POINTER, TAG_POINTER_TYPE, 0),
+	AT_TYPE,
+	FORM_REF4,
+	AT_BYTE_SIZE,
+	FORM_DATA1,
+	END,
+	ENTRY(ABBREV_POINTER_TO_ANYTHING, TAG_POINTER_TYPE, 0),
+	AT_BYTE_SIZE,
+	FORM_DATA1,
+	END,
+	ENTRY(ABBREV_REFERENCE, TAG_REFERENCE_TYPE, 0),
+	AT_TYPE,
+	FORM_REF4,
+	AT_BYTE_SIZE,
+	FORM_DATA1,
+	END,
+	ENTRY(ABBREV_STRUCT, TAG_STRUCTURE_TYPE, 1),
+	AT_NAME,
+	FORM_STRING,
+	AT_BYTE_SIZE,
+	FORM_UDATA,
+	END,
+	ENTRY(ABBREV_EMPTY_STRUCT, TAG_STRUCTURE_TYPE, 0),
+	AT_NAME,
+	FORM_STRING,
+	AT_BYTE_SIZE,
+	FORM_UDATA,
+	END,
+	ENTRY(ABBREV_DECLARATION, TAG_STRUCTURE_TYPE, 0),
+	AT_NAME,
+	FORM_STRING,
+	AT_DECLARATION,
 	FORM_FLAG_PRESENT,
-	AT_DECL_FILE,
-	FORM_DATA4,
-	AT_DECL_LINE,
-	FORM_DATA4,
-	0,
-	0,
+	END,
+#define PLACE_IN_STRUCT AT_TYPE, FORM_REF4, AT_DATA_MEMBER_LOCATION, FORM_UDATA, END
+	ABBREV_PACK,
+	0x87,
+	0x82,
+	0x01, /* DW_TAG_GNU_template_parameter_pack: 0x4107 */
+	1,
+	END,
+	ENTRY(ABBREV_PACKED, TAG_TEMPLATE_TYPE_PARAMETER, 0),
+	AT_TYPE,
+	FORM_REF4,
+	END,
+	ENTRY(ABBREV_BASE_CLASS, TAG_INHERITANCE, 0),
+	PLACE_IN_STRUCT,
+	ENTRY(ABBREV_MEMBER, TAG_MEMBER, 0),
+	AT_NAME,
+	FORM_STRING,
+	PLACE_IN_STRUCT,
+	ENTRY(ABBREV_ENUM, TAG_ENUMERATION_TYPE, 1),
+	AT_NAME,
+	FORM_STRING,
+	AT_TYPE,
+	FORM_REF4,
+	AT_BYTE_SIZE,
+	FORM_DATA1,
+	END,
+	ENTRY(ABBREV_EMPTY_ENUM, TAG_ENUMERATION_TYPE, 0),
+	AT_NAME,
+	FORM_STRING,
+	AT_TYPE,
+	FORM_REF4,
+	AT_BYTE_SIZE,
+	FORM_DATA1,
+	END,
+	ENTRY(ABBREV_ENUMERATOR, TAG_ENUMERATOR, 0),
+	AT_NAME,
+	FORM_STRING,
+	AT_CONST_VALUE,
+	FORM_SDATA,
+	END,
+	ENTRY(ABBREV_ARRAY, TAG_ARRAY_TYPE, 1),
+	AT_TYPE,
+	FORM_REF4,
+	END,
+	ENTRY(ABBREV_COUNT_IN_MEMBER, TAG_SUBRANGE_TYPE, 0),
+	AT_COUNT,
+	FORM_REF4,
+	END,
+	ENTRY(ABBREV_COUNT, TAG_SUBRANGE_TYPE, 0),
+	AT_COUNT,
+	FORM_UDATA,
+	END,
 	0,
 };
 
-static void write_head(struct text *info)
+/* @return where the offset of the unit's ranges is, which write_unit() sets, as it does the size */
+static size_t write_head(struct text *info)
 {
-	text_fixed(info, 0, 4); /* the size, which write_functions() sets */
+	text_fixed(info, 0, 4);
 	text_fixed(info, VERSION, 2);
 	text_fixed(info, 0, 4);
-	text_fixed(info, ADDRESS_SIZE, 1);
+	text_fixed(info, DWARF_ADDRESS, 1);
 	text_uleb(info, ABBREV_UNIT);
 	text_append(info, "heapdump", sizeof("heapdump"));
 	text_fixed(info, LANGUAGE_C99, 1);
 	text_append(info, "managed code", sizeof("managed code"));
 	text_append(info, "/", sizeof("/"));
 	text_fixed(info, 0, 4);
+	size_t place = info->size;
 	text_fixed(info, 0, 4);
-	text_fixed(info, 0, ADDRESS_SIZE); /* what the ranges are relative to */
+	text_fixed(info, 0, DWARF_ADDRESS); /* what the ranges are relative to */
+	return place;
 }
 
 size_t managed_elf_name_size(const char *name, size_t size)
@@ -127,39 +236,103 @@ static void write_name(const char *name, bool is_funclet, struct text *info)
  * begins there.
  */
 static void write_function(const struct code_function *function, const char *name,
-			   const struct method_source *source, struct text *info)
+			   const struct method_source *source, uint8_t abbreviation,
+			   struct text *info)
 {
-	text_uleb(info, ABBREV_FUNCTION);
+	text_uleb(info, abbreviation);
 	write_name(name, function->part != CODE_METHOD, info);
-	text_fixed(info, function->begin, ADDRESS_SIZE);
+	text_fixed(info, function->begin, DWARF_ADDRESS);
 	text_fixed(info, function->end - function->begin, 4);
 	text_uleb(info, 1);
 	text_fixed(info, OP_CALL_FRAME_CFA, 1);
-	text_fixed(info, source->file, 4);
-	text_fixed(info, source->line, 4);
+	if (source->file) {
+		text_fixed(info, source->file, 4);
+		text_fixed(info, source->line, 4);
+	}
 }
 
-static enum hd_status write_functions(struct making *making, const char *names, struct text *info,
-				      struct text *ranges)
+/* The sections while they are written. */
+struct unit_writer {
+	struct making *making;
+	const char *names;
+	struct text *info, *ranges;
+	struct text
+		all; /* the ranges of the unit: all functions; they come last in .debug_ranges */
+	struct variable_making variables;
+	bool has_variables; /* the method that was read last has some */
+};
+
+static void unit_writer_deinit(struct unit_writer *writer)
 {
-	write_head(info);
+	text_deinit(&writer->all);
+	variable_making_deinit(&writer->variables);
+}
+
+/* Has the method of the function variables that are to be written? */
+static enum hd_status find_variables(struct unit_writer *writer,
+				     const struct code_function *function, bool *ret)
+{
+	struct variable_making *variables = &writer->variables;
+	*ret = false;
+	if (writer->info->size + variables->locations.size > VARIABLES_SIZE_MAX ||
+	    function->begin < function->start || function->end - function->start > UINT32_MAX)
+		return HD_OK;
+	if (variables->start != function->start)
+		TRY(variables_read(variables, function, &writer->has_variables));
+	*ret = writer->has_variables;
+	return HD_OK;
+}
+
+static enum hd_status write_functions(struct unit_writer *writer)
+{
+	struct making *making = writer->making;
+	struct text *info = writer->info, *all = &writer->all;
 	for (size_t i = 0; i < making->functions->rows_count; i++) {
 		const struct code_function *function = &making->functions->rows[i];
+		bool has_variables;
 		TRY(job_check(making->job, 1, making->err));
 		if (!making->names[i] || info->size > UNIT_SIZE_MAX ||
 		    function->end - function->begin > UINT32_MAX)
 			continue;
-		write_function(function, names + making->names[i], &making->sources[i], info);
-		text_fixed(ranges, function->begin, ADDRESS_SIZE);
-		text_fixed(ranges, function->end, ADDRESS_SIZE);
-		TRY_MEMORY(!info->failed && !ranges->failed, making->err);
+		TRY(find_variables(writer, function, &has_variables));
+		const struct method_source *source = &making->sources[i];
+		uint8_t without = source->file ? ABBREV_LINED_FUNCTION : ABBREV_FUNCTION;
+		size_t begin = info->size;
+		write_function(function, writer->names + making->names[i], source,
+			       (uint8_t)(without + has_variables), info);
+		if (has_variables) {
+			size_t children = info->size;
+			variables_write(&writer->variables, function, info, writer->ranges);
+			elf_entry_end(info, begin, children, without);
+		}
+		text_fixed(all, function->begin, DWARF_ADDRESS);
+		text_fixed(all, function->end, DWARF_ADDRESS);
+		TRY_MEMORY(!info->failed && !all->failed && !writer->ranges->failed &&
+				   !writer->variables.locations.failed &&
+				   !writer->variables.types.failed,
+			   making->err);
 	}
+	return HD_OK;
+}
+
+static enum hd_status write_unit(struct unit_writer *writer)
+{
+	struct making *making = writer->making;
+	struct text *info = writer->info;
+	size_t place = write_head(info);
+	TRY(write_functions(writer));
+	TRY(elf_types_write(&writer->variables.types, making->job, info, making->err));
 	text_fixed(info, 0, 1);
-	text_fixed(ranges, 0, ADDRESS_SIZE);
-	text_fixed(ranges, 0, ADDRESS_SIZE);
-	TRY_MEMORY(!info->failed && !ranges->failed, making->err);
+	uint32_t at = (uint32_t)writer->ranges->size;
+	text_append(writer->ranges, writer->all.bytes, writer->all.size);
+	text_fixed(writer->ranges, 0, DWARF_ADDRESS);
+	text_fixed(writer->ranges, 0, DWARF_ADDRESS);
+	TRY_MEMORY(!info->failed && !writer->ranges->failed && info->size < UINT32_MAX &&
+			   writer->ranges->size < UINT32_MAX,
+		   making->err);
 	uint32_t size = (uint32_t)(info->size - sizeof(size));
 	memcpy(info->bytes, &size, sizeof(size));
+	memcpy(info->bytes + place, &at, sizeof(at));
 	return HD_OK;
 }
 
@@ -169,11 +342,22 @@ enum hd_status making_units(struct making *making)
 		elf_section_add(&making->sections, ".debug_abbrev", SHT_PROGBITS, 0);
 	TRY_MEMORY(section, making->err);
 	text_append(&section->data, (const char *)abbreviations, sizeof(abbreviations));
-	size_t ranges = making->sections.rows_count;
+	size_t first = making->sections.rows_count;
 	TRY_MEMORY(elf_section_add(&making->sections, ".debug_ranges", SHT_PROGBITS, 0) &&
-			   elf_section_add(&making->sections, ".debug_info", SHT_PROGBITS, 0),
+			   elf_section_add(&making->sections, ".debug_info", SHT_PROGBITS, 0) &&
+			   elf_section_add(&making->sections, ".debug_loc", SHT_PROGBITS, 0),
 		   making->err);
-	return write_functions(making, making->sections.rows[making->strings].data.bytes,
-			       &making->sections.rows[ranges + 1].data,
-			       &making->sections.rows[ranges].data);
+	struct elf_section *rows = making->sections.rows;
+	HD_CLEANUP(unit_writer)
+	struct unit_writer writer = {
+		.making = making,
+		.names = rows[making->strings].data.bytes,
+		.ranges = &rows[first].data,
+		.info = &rows[first + 1].data,
+		.variables = { .making = making, .budget = DECODED_MAX },
+	};
+	TRY(write_unit(&writer));
+	rows[first + 2].data = writer.variables.locations;
+	writer.variables.locations = (struct text){ 0 };
+	return HD_OK;
 }
