@@ -441,4 +441,60 @@ TEST(calls_that_have_not_waited_for_it_themselves_have_nothing)
 	check_holders(0, 4);
 }
 
+#define PLACES 3u
+
+/*
+ * A semaphore with PLACES, for which one call waits in Enter, and others in Price that calls of Enter await; one more call
+ * of Enter is at @p state and awaits @p awaited, if that is not 0.
+ */
+static void check_places(unsigned int nested, uint32_t state, uint64_t awaited, uint64_t expected)
+{
+	struct waits *waits;
+	struct wait_things things;
+	uint32_t ends[64];
+	uint64_t semaphore = make_semaphore(PLACES, 1);
+	for (unsigned int i = 0; i < nested; i++) {
+		uint64_t again =
+			fake_box(&tasks, price_type, 0, fake_semaphore_wait(&tasks, semaphore));
+		(void)fake_box(&tasks, enter_type, 2, again);
+	}
+	if (awaited)
+		(void)fake_box(&tasks, enter_type, state, awaited);
+	fake_types_attach(tasks.types);
+	ASSERT_UINT_FATAL(waits_create(fake_heap(tasks.fake), NULL, &waits, NULL), HD_OK);
+	CU_ASSERT_FATAL(wait_nodes(waits) <= 64);
+	wait_ends(waits, ends);
+	ASSERT_UINT(wait_things_find(waits, ends, NULL, &things, NULL), HD_OK);
+	ASSERT_UINT_FATAL(things.rows_count, 1);
+	ASSERT_UINT(wait_things_find_holders(waits, NULL, &things, NULL), HD_OK);
+	ASSERT_UINT(things.rows[0].address, semaphore);
+	ASSERT_UINT(things.rows[0].pool_items, expected);
+	waits_destroy(waits);
+}
+
+TEST(calls_that_have_all_places_and_want_one_more_hang)
+{
+	check_places(PLACES, 0, 0, PLACES);
+}
+
+TEST(a_place_that_nobody_is_known_to_have_may_be_given_back)
+{
+	check_places(PLACES - 1, 0, 0, 0);
+}
+
+/* The healthy one: those that wait again gave their places back before, and others are at work in these. */
+TEST(a_call_at_work_may_have_a_place)
+{
+	uint64_t delay = fake_task(&tasks, tasks.delay_type);
+	check_places(PLACES, 1, delay, 0);
+}
+
+/* It has the place, and was not run since. */
+TEST(a_call_that_is_about_to_go_on_has_a_place)
+{
+	uint64_t done = fake_task(&tasks, tasks.task_type);
+	fake_poke_u32(&tasks.fake->memory, done + 8, 0x01000000);
+	check_places(PLACES, 0, done, 0);
+}
+
 SUITE(.name = "wait_things", .set_up = set_up, .tear_down = tear_down)

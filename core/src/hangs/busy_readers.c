@@ -19,8 +19,7 @@
 /* One reader alone is looked after by other verdicts. */
 #define READERS_MIN 2u
 #define READERS_MAX 4096u
-/* Methods of a call that are asked for a limit of time, and methods whose code is read. */
-#define STEPS_MAX 64u
+/* Methods whose code is read. */
 #define ASKED_MAX 512u
 /* Objects from a reader to its channel; from an item to a source. */
 #define CHANNEL_LEVELS 3u
@@ -180,16 +179,6 @@ static bool has_other_reader(struct reader_search *search, uint64_t channel)
 	return false;
 }
 
-static bool is_limited(const struct async_graph *graph, uint32_t row)
-{
-	for (unsigned int i = 0; row != ASYNC_NO_NODE && i < STEPS_MAX; i++) {
-		if (graph->rows[row].is_limited)
-			return true;
-		row = graph->rows[row].next;
-	}
-	return false;
-}
-
 /* Do all readers of row @p begin on wait in one method, for sources? */
 static enum hd_status fill_channel(struct reader_search *search, size_t begin,
 				   struct busy_channel *ret, struct hd_error *err)
@@ -203,7 +192,7 @@ static enum hd_status fill_channel(struct reader_search *search, size_t begin,
 		if (!is_reader(search, &graph->rows[row]))
 			continue;
 		uint32_t own = async_innermost_own(graph, row);
-		if (own == ASYNC_NO_NODE || is_limited(graph, row))
+		if (own == ASYNC_NO_NODE || async_call_is_limited(graph, row))
 			return HD_OK;
 		if (!busy.readers++) {
 			busy.first = row;

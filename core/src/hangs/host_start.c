@@ -157,16 +157,6 @@ static bool find_services(struct start_search *search, uint32_t start, bool *has
 	return has_found;
 }
 
-static bool is_limited(const struct async_graph *graph, uint32_t row)
-{
-	for (unsigned int i = 0; row != ASYNC_NO_NODE && i < STEPS_MAX; i++) {
-		if (graph->rows[row].is_limited)
-			return true;
-		row = graph->rows[row].next;
-	}
-	return false;
-}
-
 /* The object over which a service leads to the source; false: it does not. */
 static bool find_holder(const struct waits *waits, uint64_t service, uint64_t source,
 			struct object *ret)
@@ -360,7 +350,7 @@ static enum hd_status look_at_start(struct start_search *search, uint32_t call, 
 	if (!has_current)
 		return HD_OK;
 	search->found.later = search->services.length - 1 - search->current;
-	if (end->wait != AWAIT_SOURCE || is_limited(waits->async, call))
+	if (end->wait != AWAIT_SOURCE || async_call_is_limited(waits->async, call))
 		return HD_OK;
 	search->found.source = end->object;
 	return find_completer(search, job, err);

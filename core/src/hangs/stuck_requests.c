@@ -8,26 +8,12 @@
 #include "hangs/wait_rows.h"
 #include "hangs/wait_things.h"
 
-/* Methods of a chain that are asked whether a limit of time is on the way. */
-#define STEPS_MAX 64u
-
-/* Is a limit of time on its way to what it waits for? */
-static bool is_limited(const struct async_graph *graph, uint32_t node)
-{
-	for (unsigned int i = 0; node != ASYNC_NO_NODE && i < STEPS_MAX; i++) {
-		if (graph->rows[node].is_limited)
-			return true;
-		node = graph->rows[node].next;
-	}
-	return false;
-}
-
 static bool is_stuck(const struct async_graph *graph, uint32_t node)
 {
 	const struct async_node *end = &graph->rows[graph->rows[node].end];
 	bool is_source = end->wait == AWAIT_SOURCE || end->wait == AWAIT_COMPLETION ||
 			 end->wait == AWAIT_HTTP || end->wait == AWAIT_HTTP2;
-	return is_source && !is_limited(graph, node);
+	return is_source && !async_call_is_limited(graph, node);
 }
 
 static void keep_most(const struct wait_rows *rows, struct async_graph *graph,

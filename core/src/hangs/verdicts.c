@@ -320,6 +320,10 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 			continue;
 		bool may_change = thing->may_change && !thing->pool_items && !thing->lost &&
 				  !wait_thing_is_sure(thing);
+		/* Few may just be in its queue. */
+		if (thing->kind == AWAIT_SEMAPHORE && !thing->pool_items &&
+		    verdict.count < WAIT_THING_MIN)
+			continue;
 		if (!may_change && !thing->is_behind)
 			TRY(add_verdict(verdicts, &verdict, err));
 		if (may_change && verdict.count > most->threads + most->methods)

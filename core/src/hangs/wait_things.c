@@ -16,6 +16,9 @@
 
 _Static_assert((int)AWAIT_KINDS <= (int)THING_BARRIER, "a kind of thing has two meanings");
 
+/* Who waits again for a semaphore with one place waits for himself: a deadlock. */
+#define PLACES_MIN 2u
+
 #define SERVER "Microsoft.AspNetCore."
 
 bool wait_thing_is_sure(const struct wait_thing *thing)
@@ -125,6 +128,15 @@ static void find_asked(const struct waits *waits, const uint32_t *ends, bool *as
 	}
 }
 
+/* How many may enter the semaphore at once; 0: nothing says so. */
+static uint64_t places_of(const struct waits *waits, uint64_t address)
+{
+	struct member highest = fact_at(waits->members, address, FACT_SEMAPHORE_MAX);
+	bool is_limit = highest.state == MEMBER_READ && member_signed(&highest) > 0 &&
+			member_signed(&highest) != INT32_MAX;
+	return is_limit ? highest.bits : 0;
+}
+
 /* Is the semaphore one that is not free?  And is it a limit, not a signal? */
 static bool is_taken(const struct waits *waits, uint64_t address, bool *is_limit)
 {
@@ -200,9 +212,12 @@ static void add_thing(struct wait_things *things, const struct wait_thing *thing
 }
 
 /* Do enough wait for it?  Nobody waits for a Barrier in an idle program. */
-static bool is_worth_it(const struct wait_thing *thing)
+static bool is_worth_it(const struct waits *waits, const struct wait_thing *thing)
 {
 	uint64_t count = thing->threads + thing->methods;
+	uint64_t places = thing->kind == AWAIT_SEMAPHORE ? places_of(waits, thing->address) : 0;
+	if (places >= PLACES_MIN && count >= places)
+		return true;
 	if (thing->is_start || thing->calls + thing->items >= WAIT_THING_MIN)
 		return true;
 	if (thing->kind == THING_DELAY)
@@ -238,7 +253,7 @@ static enum hd_status group_waiters(const struct waits *waits, const struct thin
 		}
 		if (thing.kind == AWAIT_COMPLETION)
 			TRY(wait_count_items(waits, thing.address, job, &thing.left, err));
-		if (is_worth_it(&thing))
+		if (is_worth_it(waits, &thing))
 			add_thing(things, &thing);
 	}
 	return HD_OK;
@@ -304,6 +319,7 @@ static struct thing_entry *find_entry(struct thing_entry *entries, size_t count,
 struct thing_entries {
 	struct thing_entry rows[ENTRIES_MAX];
 	size_t count;
+	uint64_t stuck; /* calls that wait again for the thing, without a limit */
 };
 
 /* The row of the thing for which the method waits, or for one that does; NULL: it is none, or no semaphore. */
@@ -341,6 +357,54 @@ static void note_holder(struct thing_entries *entries, const struct async_graph 
 		return;
 	thing->holder = row;
 	thing->holders++;
+	entries->stuck += !async_call_is_limited(graph, row);
+}
+
+/*
+ * Has a call of such a method got its place, and waits for something else, runs, or is about to?  Then it may give the place
+ * back.
+ */
+static bool has_other_holder(const struct async_graph *graph, struct thing_entries *entries,
+			     const struct wait_thing *thing)
+{
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		const struct async_node *method = &graph->rows[i];
+		const struct async_node *end = &graph->rows[method->end];
+		const struct thing_entry *entry = find_entry((struct thing_entry *)entries->rows,
+							     entries->count, method->method);
+		bool is_for_thing = end->wait == AWAIT_SEMAPHORE && end->object == thing->address;
+		if (entry && !is_for_thing &&
+		    (method->state >= entry->state || method->wait == AWAIT_RUNS))
+			return true;
+	}
+	return false;
+}
+
+/* Does a thread refer to the thing? */
+static bool thread_has(const struct waits *waits, const struct wait_thing *thing)
+{
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct thread_stack *stack = &waits->rows[i].stack;
+		if (stack->is_partial || stack->is_missing)
+			return true;
+		for (size_t k = 0; k < stack->roots_count; k++) {
+			if (stack->roots[k].value == thing->address)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Have those that wait again all places of the semaphore, and is nobody else known who may have one? */
+static void find_full(const struct waits *waits, struct thing_entries *entries,
+		      struct wait_thing *thing)
+{
+	uint64_t places = places_of(waits, thing->address);
+	if (places < PLACES_MIN || entries->stuck < places || thing->threads ||
+	    entries->count == ENTRIES_MAX || thread_has(waits, thing) ||
+	    has_other_holder(waits->async, entries, thing))
+		return;
+	thing->pool_items = places;
 }
 
 enum hd_status wait_things_find_holders(const struct waits *waits, struct job *job,
@@ -365,6 +429,11 @@ enum hd_status wait_things_find_holders(const struct waits *waits, struct job *j
 				note_holder(own, graph, i, thing);
 			}
 		}
+	}
+	for (size_t i = 0; i < things->rows_count; i++) {
+		TRY(job_check(job, 0, err));
+		if (things->rows[i].kind == AWAIT_SEMAPHORE)
+			find_full(waits, &entries[i], &things->rows[i]);
 	}
 	return HD_OK;
 }

@@ -49,7 +49,8 @@ struct wait_thing {
 		holders; /**< wait_things_find_holders(): so many wait for it again and have a place in it */
 	uint32_t holder; /**< a row of waits->async: one of them */
 	/**
-	 * wait_pools_find(): they have all items of the channel, so many; wait_limiters_find(): permits;
+	 * wait_things_find_holders(): they have all places of the semaphore, so many;
+	 * wait_pools_find(): all items of the channel, so many; wait_limiters_find(): permits;
 	 * wait_connections_find(): connections; 0: not so.
 	 */
 	uint64_t pool_items;
@@ -83,7 +84,7 @@ struct wait_things {
 
 /**
  * Find what WAIT_THING_MIN nodes or more wait for, where such a wait is not the usual state of an
- * idle program: a semaphore with a highest count, which is not free.  One node is enough for a full channel
+ * idle program: a semaphore with a highest count, which is not free (of these, as many as that count are enough, too).  One node is enough for a full channel
  * or BlockingCollection, the Completion of a channel that has items, a Barrier and a CountdownEvent.  An empty channel, a TaskCompletionSource, and a semaphore without a highest
  * count may be what idle workers wait for; of these, async methods count only if a thread or a
  * request of a server waits for them in turn; but a TaskCompletionSource that is awaited by a method
@@ -123,7 +124,8 @@ const struct wait_thing *wait_thing_of(const struct waits *waits, const struct w
 /**
  * Set holders and holder of all things that are semaphores: calls of an async method that are past their own wait
  * for a semaphore, as other calls in the same method are in that wait, and await one that waits for it again.  Each
- * probably has a place in it, and gives none back.
+ * probably has a place in it, and gives none back.  Where they are as many as there are places (two or more), and no
+ * other call of these methods is past its wait, pool_items is set, too.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM

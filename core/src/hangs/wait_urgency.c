@@ -9,8 +9,6 @@
 #include "stack/thread_call.h"
 #include "util/alloc.h"
 
-/* Methods of a chain that are asked whether a limit of time is on the way. */
-#define STEPS_MAX 64u
 /* A host waits for the end of the program. */
 #define HOSTING "Microsoft.Extensions.Hosting."
 
@@ -232,16 +230,6 @@ bool wait_is_for_known(const struct waits *waits, uint32_t node)
 	       (waits->edges[own].to != WAIT_NOBODY || wait_node_several(waits, own));
 }
 
-static bool is_limited(const struct async_graph *graph, uint32_t row)
-{
-	for (unsigned int i = 0; row != ASYNC_NO_NODE && i < STEPS_MAX; i++) {
-		if (graph->rows[row].is_limited)
-			return true;
-		row = graph->rows[row].next;
-	}
-	return false;
-}
-
 enum wait_urgency wait_urgency_of_call(const struct waits *waits, const uint8_t *urgencies,
 				       uint32_t row, uint32_t own)
 {
@@ -254,7 +242,7 @@ enum wait_urgency wait_urgency_of_call(const struct waits *waits, const uint8_t 
 			  : method->root == ROOT_THREAD    ? WAIT_FOR_OTHERS
 							   : WAIT_FOR_WORK;
 	}
-	if (urgency == WAIT_FOR_PROGRAM && is_limited(graph, row))
+	if (urgency == WAIT_FOR_PROGRAM && async_call_is_limited(graph, row))
 		urgency = WAIT_FOR_OTHERS;
 	bool is_own = async_node_owner(graph, &graph->rows[own]) == CODE_OF_PROGRAM;
 	return is_own ? urgency : urgency_in_library(urgency);

@@ -176,6 +176,9 @@ enum code_owner async_node_owner(struct async_graph *graph, const struct async_n
  */
 uint32_t async_innermost_own(struct async_graph *graph, uint32_t row);
 
+/** May one of the first 64 methods of that chain end before what it awaits: is there a limit of time, or a token? */
+bool async_call_is_limited(const struct async_graph *graph, uint32_t row);
+
 /** The name in metadata, with the type that has it: "Shop.Checkout+<Place>d__5" or "Shop.Checkout+Cart.Place". */
 const char *async_node_code(struct async_graph *graph, const struct async_node *node);
 

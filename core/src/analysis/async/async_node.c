@@ -33,6 +33,16 @@ enum code_owner async_node_owner(struct async_graph *graph, const struct async_n
 	return async_methods_owner(&graph->methods, graph->heap->runtime, node->method);
 }
 
+bool async_call_is_limited(const struct async_graph *graph, uint32_t row)
+{
+	for (unsigned int i = 0; row != ASYNC_NO_NODE && i < OWN_STEPS_MAX; i++) {
+		if (graph->rows[row].is_limited)
+			return true;
+		row = graph->rows[row].next;
+	}
+	return false;
+}
+
 uint32_t async_innermost_own(struct async_graph *graph, uint32_t row)
 {
 	uint32_t found = ASYNC_NO_NODE;

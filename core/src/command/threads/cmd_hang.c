@@ -229,7 +229,7 @@ static void write_holders(struct call *call, const struct waits *waits,
 		write_evidence(call, text, NULL);
 		return;
 	}
-	if (thing->pool_items) {
+	if (thing->pool_items && thing->kind == AWAIT_READ) {
 		text_printf(text,
 			    " that %s read from it before, and %s all %" PRIu64 " items of it",
 			    count == 1 ? "has" : "have", count == 1 ? "has" : "have",

@@ -186,6 +186,13 @@ void append_thing(struct text *text, const struct wait_thing *thing)
 		text_printf(text, "for Task.Delay %" PRIx64 " without a limit", thing->address);
 		break;
 	case AWAIT_SEMAPHORE:
+		if (thing->pool_items) {
+			text_printf(text,
+				    "for one of the %" PRIu64 " places of SemaphoreSlim %" PRIx64
+				    ", all of which some of them have: probably a deadlock",
+				    thing->pool_items, thing->address);
+			break;
+		}
 		text_printf(text,
 			    may_change ? "for SemaphoreSlim %" PRIx64
 					 ", which somebody may still release"
