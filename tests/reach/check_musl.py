@@ -78,7 +78,7 @@ def dotnet_restore(folder: Path) -> None:
 
 
 def libraries(folder: Path) -> None:
-    """What the runtime needs of C++, made of Debian's libraries for glibc."""
+    """The C++ libraries that the runtime needs, made of Debian's for glibc."""
     folder.mkdir(parents=True, exist_ok=True)
     gnu = Path("/usr/lib/x86_64-linux-gnu")
     if not shutil.which("musl-gcc"):
@@ -205,7 +205,7 @@ def own_frames(thread: Any) -> list[str]:
 def check_target(
     target: str, options: list[str], crashed: bool
 ) -> tuple[list[str], dict[str, int]]:
-    """What is wrong in the answers about a process or core, and numbers for the table."""
+    """The errors in the answers about a process or core, and numbers for the table."""
     bad: list[str] = []
     threads = heapdump(*options, target, "clrstack", "-all")["threads"]
     found = {row["name"]: own_frames(row) for row in threads if row["name"]}
@@ -232,8 +232,8 @@ def check_target(
     told = hang["waiting"], hang["threads"] - hang["waiting"] - hang["idle"]
     if told != (6, 1) and not crashed:
         bad.append(f"hang: {told[0]} threads wait and {told[1]} run, and not 6 and 1")
-    frames = sum(row["kind"] == "managed" for thread in threads for row in thread["frames"])
-    return bad, {"types": len(stat), "frames": frames, "nodes": counts.get("Node", 0)}
+    managed = sum(row["kind"] == "managed" for thread in threads for row in thread["frames"])
+    return bad, {"types": len(stat), "frames": managed, "nodes": counts.get("Node", 0)}
 
 
 def oracle_tool() -> Path:
@@ -256,7 +256,7 @@ def oracle_tool() -> Path:
 
 
 def oracle(version: str, core: Path) -> str:
-    """What dotnet-dump says of a core."""
+    """The answers of dotnet-dump about a core."""
     home = FOLDER / "home"
     home.mkdir(exist_ok=True)
     words = ["dumpheap -stat", "gchandles", "clrstack -all", "exit"]
@@ -344,7 +344,7 @@ def check_static(pid: int) -> list[str]:
     shutil.copy(static, root)
     shutil.copy(LOADER, root / "lib")
     user = [] if os.getuid() == 0 else ["--map-root-user"]
-    enter = ["unshare", "--mount", *user, "sh", "-c", ENTER, root, "/heapdump"]
+    enter = ["unshare", "--mount", *user, "sh", "-c", ENTER, str(root), "/heapdump"]
     env = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
     inside = stack_lines(run(*enter, str(pid), "clrstack", "-all", env=env, timeout=300))
     here = stack_lines(run(PROGRAM, str(pid), "clrstack", "-all"))

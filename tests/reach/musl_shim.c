@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Debian's glibc-built libstdc++.so.6 and libgcc_s.so.1 need and musl's libc lacks.  Built with musl-gcc as
+/* Functions that Debian's libstdc++.so.6 and libgcc_s.so.1, built for glibc, need and musl's libc lacks.  Built with musl-gcc as
    ld-linux-x86-64.so.2: both libraries name that one as needed, and musl takes their libc.so.6 and libm.so.6 for itself. */
 #define _GNU_SOURCE
 #include <ctype.h>
