@@ -302,8 +302,8 @@ TEST(a_block_is_told_once)
 	ASSERT_UINT_FATAL(things.rows_count, 2);
 	ASSERT_UINT(things.rows[0].block, last);
 	ASSERT_UINT(things.rows[1].block, last);
-	CU_ASSERT(!things.rows[0].is_behind);
-	CU_ASSERT(things.rows[1].is_behind);
+	CU_ASSERT(!things.rows[0].stage.is_behind);
+	CU_ASSERT(things.rows[1].stage.is_behind);
 }
 
 SUITE(.name = "wait_blocks", .set_up = set_up, .tear_down = tear_down)

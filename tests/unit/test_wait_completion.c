@@ -129,7 +129,7 @@ static void check_thing(size_t count, uint64_t left, bool may_change)
 		ASSERT_UINT(things.rows[0].kind, AWAIT_COMPLETION);
 		ASSERT_UINT(things.rows[0].left, left);
 		ASSERT_UINT(things.rows[0].may_change, may_change);
-		CU_ASSERT_FALSE(things.rows[0].is_read_by_waiter);
+		CU_ASSERT_FALSE(things.rows[0].stage.is_read_by_waiter);
 	}
 	waits_destroy(waits);
 }

@@ -303,6 +303,24 @@ static uint64_t count_of_thing(const struct wait_thing *thing)
 	return thing->calls + thing->items > direct ? thing->calls + thing->items : direct;
 }
 
+/* Is a node in one of the deadlocks that waits for the thing?  Then that tells who probably has it. */
+static bool is_in_deadlock(const struct verdicts *verdicts, const struct wait_thing *thing)
+{
+	const struct waits *waits = verdicts->waits;
+	for (size_t i = 0; i < verdicts->deadlocks.count; i++) {
+		const struct deadlock *deadlock = &verdicts->deadlocks.rows[i];
+		for (size_t k = deadlock->begin; k < deadlock->begin + deadlock->count; k++) {
+			uint32_t node = verdicts->deadlocks.members[k];
+			const struct async_node *method = wait_node_method(waits, node);
+			uint64_t object =
+				method ? method->object : waits->rows[node].object.address;
+			if (object == thing->address)
+				return true;
+		}
+	}
+	return false;
+}
+
 static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t *ends,
 				      struct job *job, struct hd_error *err)
 {
@@ -316,15 +334,16 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 						 .count = count_of_thing(thing) };
 		const struct wait_thing *most = &verdicts->undecided;
 		/* Who could write to the channel of a pool has nothing to write. */
-		if (is_told(verdicts, thing))
+		if (is_told(verdicts, thing) ||
+		    (thing->is_alone && is_in_deadlock(verdicts, thing)))
 			continue;
 		bool may_change = thing->may_change && !thing->pool_items && !thing->lost &&
 				  !wait_thing_is_sure(thing);
 		/* Few may just be in its queue. */
-		if (thing->kind == AWAIT_SEMAPHORE && !thing->pool_items &&
+		if (thing->kind == AWAIT_SEMAPHORE && !thing->pool_items && !thing->is_alone &&
 		    verdict.count < WAIT_THING_MIN)
 			continue;
-		if (!may_change && !thing->is_behind)
+		if (!may_change && !thing->stage.is_behind)
 			TRY(add_verdict(verdicts, &verdict, err));
 		if (may_change && verdict.count > most->threads + most->methods)
 			verdicts->undecided = *thing;

@@ -133,7 +133,7 @@ void wait_blocks_find(const struct waits *waits, struct wait_things *things)
 		if (thing->kind != AWAIT_SEND)
 			continue;
 		find_end(waits, thing);
-		thing->is_behind = thing->block && is_told(things, thing);
+		thing->stage.is_behind = thing->block && is_told(things, thing);
 		if (thing->block_end == BLOCK_HAS_NO_LINK && thing->block == thing->address)
 			thing->may_change = false;
 	}

@@ -2,14 +2,17 @@
 #include "hangs/wait_judge.h"
 
 #include "hangs/wait_agents.h"
+#include "hangs/wait_alone.h"
 #include "hangs/wait_blocks.h"
 #include "hangs/wait_connections.h"
+#include "hangs/wait_graph.h"
 #include "hangs/wait_limiters.h"
 #include "hangs/wait_pools.h"
 
 enum hd_status wait_things_judge(const struct waits *waits, const uint32_t *ends, struct job *job,
 				 struct wait_things *ret, struct hd_error *err)
 {
+	HD_CLEANUP(wait_graph) struct wait_graph graph = { .waits = waits };
 	TRY(wait_things_find(waits, ends, job, ret, err));
 	TRY(wait_limiters_find(waits, job, ret, err));
 	TRY(wait_connections_find(waits, job, ret, err));
@@ -17,5 +20,6 @@ enum hd_status wait_things_judge(const struct waits *waits, const uint32_t *ends
 	TRY(wait_releasers_find(waits, ends, job, ret, err));
 	TRY(wait_things_find_holders(waits, job, ret, err));
 	TRY(wait_pools_find(waits, job, ret, err));
+	TRY(wait_alone_find(waits, &graph, job, ret, err));
 	return wait_agents_find(waits, job, ret, err);
 }

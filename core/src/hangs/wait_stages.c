@@ -73,8 +73,10 @@ void wait_stages_find(struct wait_things *things, const uint64_t *read_after)
 	for (size_t i = 0; i < things->rows_count; i++) {
 		struct wait_thing *thing = &things->rows[i];
 		/* Who waits for the Completion often has the reader, and reads no more. */
-		thing->is_read_by_waiter = thing->kind == AWAIT_WRITE && stages_have(&stages, i, i);
-		thing->is_behind = has_next(&stages, things->rows_count, i);
-		thing->queues_behind = thing->is_behind ? 0 : count_behind(&stages, things, i);
+		thing->stage.is_read_by_waiter =
+			thing->kind == AWAIT_WRITE && stages_have(&stages, i, i);
+		thing->stage.is_behind = has_next(&stages, things->rows_count, i);
+		thing->stage.queues_behind =
+			thing->stage.is_behind ? 0 : count_behind(&stages, things, i);
 	}
 }

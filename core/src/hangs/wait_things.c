@@ -24,7 +24,8 @@ _Static_assert((int)AWAIT_KINDS <= (int)THING_BARRIER, "a kind of thing has two 
 bool wait_thing_is_sure(const struct wait_thing *thing)
 {
 	bool is_lost = thing->kind == AWAIT_LIMITER && thing->lost && !thing->pool_items;
-	return is_lost || thing->block_end == BLOCK_REFUSED || thing->kind == THING_AGENT;
+	return is_lost || thing->block_end == BLOCK_REFUSED || thing->kind == THING_AGENT ||
+	       thing->is_alone;
 }
 
 /* One node that waits for one thing. */

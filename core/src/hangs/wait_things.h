@@ -15,6 +15,10 @@ enum thing_kind {
 	THING_COUNTDOWN,
 	THING_DELAY, /**< Task.Delay without a limit */
 	THING_AGENT, /**< a MailboxProcessor of F# whose loop has ended: wait_agents.h */
+	/* wait_alone.h: */
+	THING_EVENT, /**< ManualResetEventSlim */
+	THING_PULSE, /**< the object of a Monitor.Wait */
+	THING_START, /**< a task that was never started */
 };
 
 /** The items of a block of a dataflow go on, or not. */
@@ -25,6 +29,14 @@ enum block_end {
 };
 
 struct job;
+
+/** wait_releasers_find(), of AWAIT_WRITE; is_behind also of AWAIT_COMPLETION. */
+struct thing_stage {
+	/** So many others are full, too, as who reads them waits for this one in the end. */
+	uint32_t queues_behind;
+	bool is_behind;         /**< so is this one, behind another */
+	bool is_read_by_waiter; /**< who reads from it waits for room in it, directly or over others */
+};
 
 struct wait_thing {
 	/**
@@ -59,12 +71,9 @@ struct wait_thing {
 	uint64_t
 		block; /**< AWAIT_SEND, wait_blocks_find(): the block whose items do not go on; 0: not known */
 	uint8_t block_end; /**< enum block_end, of that one */
-	/* wait_releasers_find(), of AWAIT_WRITE, and is_behind also of AWAIT_COMPLETION: */
-	uint32_t
-		queues_behind; /**< so many others are full, too, as who reads them waits for this one in the end */
-	bool is_behind;         /**< so is this one, behind another */
-	bool is_read_by_waiter; /**< who reads from it waits for room in it, directly or over others */
+	struct thing_stage stage;
 	bool may_change; /**< somebody was found who may release it, or read, write or complete it */
+	bool is_alone;   /**< wait_alone_find(): nobody has it but those who wait for it */
 };
 
 /** Does its own state prove that nobody gives it?  Else it is probable only. */

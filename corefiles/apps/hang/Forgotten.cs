@@ -38,12 +38,13 @@ namespace Hang
             var workers = new List<Thread>();
             for (int i = 0; i < 2; i++)
             {
-                string name = "convert-" + i;
-                workers.Add(Truth.Start(name, "BlockingCollection", queue, null, () =>
+                workers.Add(new Thread(() =>
                 {
                     foreach (int file in queue.GetConsumingEnumerable())
                         GC.KeepAlive(file);
-                }));
+                })
+                { IsBackground = true, Name = "convert-" + i });
+                workers[i].Start();
             }
             for (int i = 0; i < files; i++)
                 queue.Add(i);
@@ -66,8 +67,10 @@ namespace Hang
         }
 
         /// <summary>At most so many at once; a place of one that fails is lost.</summary>
-        private static async Task<int> Fetch(int pages, SemaphoreSlim places)
+        private static async Task<int> Fetch(int pages, Action<SemaphoreSlim> tell)
         {
+            var places = new SemaphoreSlim(3);
+            tell(places);
             async Task<int> One(int page)
             {
                 await places.WaitAsync();
@@ -90,7 +93,7 @@ namespace Hang
             return (await Task.WhenAll(tasks)).Length;
         }
 
-        private static async Task<int> Question(Questions questions, int number) => 1 + await questions.Ask(number);
+        private static async Task<int> Next(Task<int> one) => 1 + await one;
 
         private static async Task Later(Task cold)
         {
@@ -120,39 +123,85 @@ namespace Hang
         private static readonly List<(Func<string> Place, int Count)> said = new();
 
         [MethodImpl(MethodImplOptions.NoInlining)]
-        private static void Plant()
+        private static void PlantQueue()
         {
             var queue = new BlockingCollection<int>();
             said.Add((Where(queue), 2));
             Start("converter", () => Convert(100, queue));
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void PlantChannel()
+        {
             var channel = Channel.CreateBounded<int>(4);
             said.Add((Where(channel), 3));
             Start("importer", () => Import(channel).Wait());
-            var places = new SemaphoreSlim(3);
-            said.Add((Where(places), 5));
-            Start("fetcher", () => Fetch(20, places).Wait());
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void PlantPlaces()
+        {
+            Start("fetcher", () => Fetch(20, places => said.Add((Where(places), 5))).Wait());
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void PlantQuestion()
+        {
             var questions = new Questions();
+            kept.Add(questions);
             Start("asker", () =>
             {
-                Task<int> one = Question(questions, 1);
-                questions.Reset();
+                Task<int> one = questions.Ask(1);
                 said.Add((Where(one), 1));
-                GC.KeepAlive(one.Result);
+                questions.Reset();
+                GC.KeepAlive(Next(one).Result);
             });
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void PlantTask()
+        {
             var cold = new Task(() => GC.KeepAlive(kept));
             said.Add((Where(cold), 1));
             Start("starter", () => Later(cold).Wait());
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void PlantSignal()
+        {
             var ready = new ManualResetEventSlim();
             said.Add((Where(ready), 1));
             Start("preparer", () => Prepare(ready));
         }
 
-        private static void Start(string name, Action body) => new Thread(() => body()) { IsBackground = true, Name = name }.Start();
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void PlantPulse()
+        {
+            var gate = new object();
+            said.Add((Where(gate), 1));
+            Start("sleeper", () =>
+            {
+                lock (gate)
+                    Monitor.Wait(gate);
+            });
+        }
+
+        /// <summary>In the foreground: the program does not end before it.</summary>
+        private static void Start(string name, Action body) => new Thread(() => body()) { Name = name }.Start();
 
         public static void Begin()
         {
-            Plant();
+            PlantQueue();
+            PlantChannel();
+            PlantPlaces();
+            PlantQuestion();
+            PlantTask();
+            PlantSignal();
+            PlantPulse();
             Thread.Sleep(500);
+            Func<string> list = () => string.Join(",", said.ConvertAll(one => $"[{one.Place()},{one.Count}]"));
+            Truth.Say("objects", () => $"[{list()}]");
+            Truth.Say("proven", () => $"[{string.Join(",", said.ConvertAll(one => one.Place()))}]");
         }
 
         /// <summary>Somebody has what they wait for, and may give it; only not now.</summary>
@@ -164,8 +213,8 @@ namespace Hang
             var channel = Channel.CreateBounded<int>(4);
             Start("open-importer", () => Import(channel).Wait());
             kept.Add(new Timer(_ => channel.Writer.TryComplete(), null, 1000 * 3600, -1));
-            var places = new SemaphoreSlim(3);
-            Start("open-fetcher", () => Fetch(20, places).Wait());
+            SemaphoreSlim places = null;
+            Start("open-fetcher", () => Fetch(20, own => places = own).Wait());
             Start("giver", () =>
             {
                 Thread.Sleep(1000 * 3600);
@@ -173,7 +222,7 @@ namespace Hang
             });
             var questions = new Questions();
             kept.Add(questions);
-            Start("open-asker", () => GC.KeepAlive(Question(questions, 1).Result));
+            Start("open-asker", () => GC.KeepAlive(Next(questions.Ask(1)).Result));
             var cancel = new CancellationTokenSource();
             kept.Add(cancel);
             Start("cancelled", () => new SemaphoreSlim(0).Wait(cancel.Token));

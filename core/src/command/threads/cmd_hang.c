@@ -261,15 +261,15 @@ static void write_caller(struct call *call, const struct waits *waits, uint32_t 
 static void write_stages(struct call *call, const struct wait_thing *thing, struct text *text)
 {
 	char count[COUNT_SIZE];
-	if (thing->queues_behind) {
+	if (thing->stage.queues_behind) {
 		text_printf(text, "%s in front of it %s full, too: who reads from %s waits for it",
-			    format_count(thing->queues_behind, "queue", count),
-			    thing->queues_behind == 1 ? "is" : "are",
-			    thing->queues_behind == 1 ? "it" : "them");
+			    format_count(thing->stage.queues_behind, "queue", count),
+			    thing->stage.queues_behind == 1 ? "is" : "are",
+			    thing->stage.queues_behind == 1 ? "it" : "them");
 		write_evidence(call, text, NULL);
 	}
-	if (thing->is_read_by_waiter) {
-		text_puts(text, thing->queues_behind
+	if (thing->stage.is_read_by_waiter) {
+		text_puts(text, thing->stage.queues_behind
 					? "who reads from this one waits for one of those"
 					: "who reads from it waits for room in it");
 		write_evidence(call, text, NULL);
@@ -340,6 +340,13 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 	write_holders(call, verdicts->waits, &verdict->thing, text);
 	write_stages(call, &verdict->thing, text);
 	write_demand(call, &verdict->thing, text);
+	if (verdict->thing.is_alone && !verdict->thing.pool_items) {
+		text_puts(text,
+			  "all ways to it from static variables, handles, timers and other threads "
+			  "lead over those who wait for it");
+		write_evidence(call, text, NULL);
+		return;
+	}
 	if (verdict->thing.kind == AWAIT_SEND)
 		write_type_of(call, wait_thing_cause(&verdict->thing), text);
 	if (verdict->thing.block_end == BLOCK_REFUSED) {

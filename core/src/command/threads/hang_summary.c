@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "analysis/async/async_graph.h"
+#include "command/threads/alone_text.h"
 #include "command/threads/busy_text.h"
 #include "command/threads/hang_start.h"
 #include "command/threads/pulse_text.h"
@@ -134,6 +135,10 @@ void append_thing(struct text *text, const struct wait_thing *thing)
 	bool may_change = thing->may_change;
 	append_counts(text, thing->threads, thing->methods, "async method");
 	text_puts(text, thing->threads + thing->methods == 1 ? " waits " : " wait ");
+	if (thing->is_alone && !thing->pool_items) {
+		append_alone(text, thing);
+		return;
+	}
 	switch (thing->kind) {
 	case AWAIT_READ:
 		if (thing->pool_items) {
