@@ -428,7 +428,9 @@ def cores() -> list[Path]:
     """The cores that were named; else the committed ones, in a campaign also small ones of each kind that are there."""
     if OPTIONS.core:
         return [Path(core) for core in OPTIONS.core]
-    found = [SOURCE / "corefiles" / f"{name}.core.zst" for name in ("hang11", "leak", "hang")]
+    found = [
+        SOURCE / "corefiles" / f"{name}.core.zst" for name in ("hang11", "leak", "hang", "musl8")
+    ]
     if not turns.CAMPAIGN:
         return found
     made = "wks11-heap wks10-heap awaits11-heap web11-heap crash11-throw-kernel crash11-threads-mini crash10-throw-triage"

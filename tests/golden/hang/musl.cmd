@@ -1,0 +1,3 @@
+file: --no-files corefiles/musl8.core.zst
+exit: 1
+hang
