@@ -3,6 +3,7 @@
 #include "findings/counted.h"
 #include "findings/rule.h"
 #include "framework/collection_layout.h"
+#include "framework/owns.h"
 #include "util/bitmap.h"
 #include "util/job.h"
 
@@ -13,6 +14,9 @@
 /* So many collections of one type with so few elements each are one for each row of something. */
 #define SMALLS_MIN 1000u
 #define SMALL_MAX  16u
+
+/* So few collections of a library are made by it, whatever the program does with it. */
+#define LIBRARY_FEW 16u
 
 #define STREAM "System.IO.MemoryStream"
 
@@ -27,6 +31,22 @@ static const struct waste_telling of_collections = {
 		.sentence = "{objects} {type} in {holder} use {count1} of their {count2} slots; "
 			    "{bytes} are empty.",
 		.look_at = "the capacity that {holder} is made with",
+		.next = "dumpheap -type {full}",
+	},
+	.counts = { "collections", "used", "slots" },
+};
+
+/* A library that the program brings makes what it needs in advance, such as a cache: nobody can do much about that. */
+static const struct waste_telling of_libraries = {
+	.telling = {
+		.least = { [SEVERITY_LOW] = { .permille = 10, .bytes = BYTES_MIN } },
+		.id = "collections:{holder}:{full}",
+		.title = "{objects} nearly empty {type} in {holder}",
+		.sentence_of_one = "{objects} {type} in {holder} uses {count1} of its {count2} "
+				   "slots; {bytes} are empty. A library has made it.",
+		.sentence = "{objects} {type} in {holder} use {count1} of their {count2} slots; "
+			    "{bytes} are empty. A library has made them.",
+		.look_at = "the options of the library that tell how much it prepares",
 		.next = "dumpheap -type {full}",
 	},
 	.counts = { "collections", "used", "slots" },
@@ -88,6 +108,16 @@ static bool is_wasteful(struct report *report, const struct counted *read, struc
 	if (counted.array == HD_NONE || ret->bytes > graph_size(facts->graph, counted.array))
 		return false;
 	return facts->classes[node] == CLASS_PROCESS;
+}
+
+/* Has a class of a library the collection? */
+static bool is_of_library(const struct report_facts *facts, uint32_t node)
+{
+	struct object owner;
+	uint32_t idom = facts_idom(facts, node);
+	return idom != HD_NONE && facts_object(facts, idom, &owner) &&
+	       !owner.type->component_size &&
+	       code_owner_of_type(facts->heap->runtime, owner.type) == CODE_OF_LIBRARY;
 }
 
 /* A few elements, each of which would take a word in a field of a class or an element of an array. */
@@ -197,12 +227,25 @@ static enum hd_status find_streams(struct report *report, struct hd_error *err)
 	return wastes_tell(report, &wastes, &of_streams, err);
 }
 
+/* Tell those of a library and the others, each in their words. */
+static enum hd_status tell_collections(struct report *report, const struct wastes *wastes,
+				       struct hd_error *err)
+{
+	for (size_t i = 0; i < wastes->rows_count; i++) {
+		const struct wastes one = { .rows = &wastes->rows[i], .rows_count = 1 };
+		bool is_prepared = one.rows->count <= LIBRARY_FEW &&
+				   is_of_library(&report->facts, one.rows->sample);
+		TRY(wastes_tell(report, &one, is_prepared ? &of_libraries : &of_collections, err));
+	}
+	return HD_OK;
+}
+
 static enum hd_status find_wastes(struct report *report, struct hd_error *err)
 {
 	HD_CLEANUP(wastes) struct wastes wastes = { 0 };
 	HD_CLEANUP(wastes) struct wastes smalls = { 0 };
 	TRY(collect_wastes(report, &wastes, &smalls, err));
-	TRY(wastes_tell(report, &wastes, &of_collections, err));
+	TRY(tell_collections(report, &wastes, err));
 	TRY(wastes_tell(report, &smalls, &of_smalls, err));
 	return find_streams(report, err);
 }
