@@ -7,6 +7,7 @@
 #include "hangs/wait_grains.h"
 #include "hangs/wait_handles.h"
 #include "hangs/wait_holders.h"
+#include "hangs/wait_hubs.h"
 #include "hangs/wait_parts.h"
 #include "hangs/wait_readers.h"
 #include "hangs/wait_several.h"
@@ -26,6 +27,7 @@ struct edge_search {
 	struct wait_readers readers;
 	struct wait_contexts contexts;
 	struct wait_rows grains; /* wait_grains_find() */
+	struct wait_rows hubs;   /* wait_hubs_find() */
 };
 
 static struct wait_edge edge_to(uint32_t node, bool is_probable)
@@ -50,6 +52,12 @@ static struct wait_edge edge_of_method(const struct edge_search *search,
 		return edge_to(wait_task_node(&search->tasks, method->object), false);
 	case AWAIT_SEMAPHORE:
 		return edge_to(held_semaphore_holder(&search->semaphores, method->object), true);
+	case AWAIT_SOURCE:
+		/* The client may go away, and the wait may be cancelled. */
+		return edge_to(
+			wait_rows_first(&search->hubs,
+					waits->count + (uint64_t)(method - waits->async->rows) + 1),
+			true);
 	case AWAIT_GRAIN:
 		/* Each call has a limit of time. */
 		return edge_to(wait_grain_node(waits, &search->grains, method->object), true);
@@ -154,6 +162,7 @@ static void edge_search_deinit(struct edge_search *search)
 	wait_contexts_deinit(&search->contexts);
 	held_semaphores_deinit(&search->semaphores);
 	wait_rows_deinit(&search->grains);
+	wait_rows_deinit(&search->hubs);
 }
 
 enum hd_status wait_find_edges(struct waits *waits, struct job *job, struct hd_error *err)
@@ -165,6 +174,7 @@ enum hd_status wait_find_edges(struct waits *waits, struct job *job, struct hd_e
 	TRY(held_semaphores_find(waits, job, &search.semaphores, err));
 	TRY(wait_readers_find(waits, job, &search.readers, err));
 	TRY(wait_grains_find(waits, job, &search.grains, err));
+	TRY(wait_hubs_find(waits, job, &search.hubs, err));
 	TRY(wait_contexts_find(&search.tasks, job, &search.contexts, err));
 	return make_edges(&search, err);
 }

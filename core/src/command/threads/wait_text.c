@@ -329,7 +329,7 @@ static void append_blocked_box(struct text *text, const struct waits *waits, uin
 	append_async_wait(text, waits->async, box);
 	if (edge.to == WAIT_NOBODY)
 		return;
-	if (box->wait == AWAIT_GRAIN) {
+	if (box->wait == AWAIT_GRAIN || box->wait == AWAIT_SOURCE) {
 		text_puts(text, ", for which first must go on ");
 		append_node(text, waits, edge.to);
 		return;
