@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
+
 #include "arch/x86_64/frame_registers.h"
 #include "support/assert_more.h"
 #include "support/fake_memory.h"
@@ -109,6 +111,13 @@ TEST(test_header)
 		ASSERT_UINT(info.code_length, 70000);
 		ASSERT_UINT(info.frame_register, REG_RBX);
 		CU_ASSERT(info.wants_only_leaf);
+		ASSERT_UINT(info.places.prologue, 64);
+		ASSERT_UINT(info.places.epilogue, 10);
+		CU_ASSERT_EQUAL(info.places.cookie, -40);
+		CU_ASSERT_EQUAL(info.places.psp_symbol, 3200);
+		CU_ASSERT_EQUAL(info.places.context, -320000);
+		ASSERT_UINT(info.places.context_kind, GC_CONTEXT_THIS);
+		ASSERT_UINT(info.places.argument_bytes, 72);
 		gc_info_deinit(&info);
 		check(&fat, &query, "fp-4096ipu");
 		query.no_untracked = true;
@@ -123,6 +132,10 @@ TEST(test_header)
 	put_counts(&no_frame, 0, 0, 0);
 	ASSERT_UINT(decode(no_frame.bytes, 8, false, &query, &info), GC_INFO_OK);
 	ASSERT_UINT(info.frame_register, ARCH_NONE);
+	CU_ASSERT_EQUAL(info.places.cookie, GC_INFO_NO_PLACE);
+	CU_ASSERT_EQUAL(info.places.psp_symbol, GC_INFO_NO_PLACE);
+	ASSERT_UINT(info.places.context_kind, GC_CONTEXT_NONE);
+	ASSERT_UINT(info.places.prologue, 0);
 	gc_info_deinit(&info);
 }
 
@@ -187,6 +200,67 @@ TEST(test_safe_points)
 		query.offset = 0;
 		check(&writer, &query, UNTRACKED);
 	}
+}
+
+static enum gc_info_result list_points(const struct writer *writer,
+				       const struct gc_info_query *query,
+				       struct gc_info_points *points)
+{
+	struct fake_memory memory;
+	fake_memory_init(&memory);
+	fake_map(&memory, ADDRESS, sizeof(writer->bytes));
+	fake_poke(&memory, ADDRESS, writer->bytes, sizeof(writer->bytes));
+	enum gc_info_result result = gc_info_points_read(&memory.memory, ADDRESS, query, points);
+	fake_memory_deinit(&memory);
+	return result;
+}
+
+/* They are return addresses in each version. */
+TEST(safe_points_are_listed)
+{
+	struct gc_info_points points = { 0 };
+	for (unsigned int version = 2; version <= 5; version++) {
+		struct writer writer = make_safe_points(version);
+		struct gc_info_query query = caller(version, 0);
+		ASSERT_UINT(list_points(&writer, &query, &points), GC_INFO_OK);
+		ASSERT_UINT(points.safe_points_count, 3);
+		ASSERT_UINT(points.safe_points[0], 10);
+		ASSERT_UINT(points.safe_points[1], 60);
+		ASSERT_UINT(points.safe_points[2], 99);
+		ASSERT_UINT(points.ranges_count, 0);
+	}
+	gc_info_points_deinit(&points);
+}
+
+TEST(ranges_are_listed)
+{
+	struct gc_info_points points = { 0 };
+	struct gc_info_query query = caller(4, 0);
+	struct writer writer = { .bits = 0 };
+	put_fat(&writer, 4, 0x40, 100, 0, 0);
+	put_unsigned(&writer, 1, 2); /* ranges: 16 to 32, 40 to 100 */
+	put_unsigned(&writer, 6, 16);
+	put_unsigned(&writer, 6, 15);
+	size_t second = writer.bits;
+	put_unsigned(&writer, 6, 8);
+	put_unsigned(&writer, 6, 59);
+	ASSERT_UINT(list_points(&writer, &query, &points), GC_INFO_OK);
+	ASSERT_UINT(points.safe_points_count, 0);
+	ASSERT_UINT(points.ranges_count, 2);
+	ASSERT_UINT(points.ranges[0].begin, 16);
+	ASSERT_UINT(points.ranges[0].end, 32);
+	ASSERT_UINT(points.ranges[1].begin, 40);
+	ASSERT_UINT(points.ranges[1].end, 100);
+	/* one that ends after the code */
+	memset(writer.bytes + second / 8 + 1, 0, sizeof(writer.bytes) - second / 8 - 1);
+	writer.bytes[second / 8] &= (uint8_t)((1u << second % 8) - 1);
+	writer.bits = second;
+	put_unsigned(&writer, 6, 8);
+	put_unsigned(&writer, 6, 60);
+	ASSERT_UINT(list_points(&writer, &query, &points), GC_INFO_BAD);
+	query.version = 6;
+	ASSERT_UINT(list_points(&writer, &query, &points), GC_INFO_BAD);
+	gc_info_points_deinit(&points);
 }
 
 /* From 11 on nothing of a frame is alive that an exception has ended, but in ranges. */

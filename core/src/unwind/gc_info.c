@@ -18,7 +18,8 @@
 #define FLAGS_BITS            10u
 #define FLAG_GS_COOKIE        0x004u
 #define FLAG_PSP_SYM          0x008u
-#define FLAG_GENERICS_CONTEXT 0x030u
+#define FLAG_GENERICS_CONTEXT 0x030u /* enum gc_context_kind, times this: */
+#define FLAG_CONTEXT_ONE      0x010u
 #define FLAG_FRAME_REGISTER   0x040u
 #define FLAG_ONLY_LEAF        0x080u
 #define FLAG_EDIT_CONTINUE    0x100u
@@ -42,7 +43,6 @@ struct decoder {
 	uint32_t offset;  /* that is looked up */
 	bool has_scratch; /* scratch registers and stack are live */
 	bool is_slim;
-	uint32_t scratch_area; /* bytes from rsp up that belong to calls */
 	uint32_t safe_points, ranges;
 	uint32_t safe_point;                 /* index of the safe point at offset; safe_points =
 					      * none */
@@ -67,20 +67,30 @@ static uint32_t read_field(struct decoder *decoder, enum gc_info_number number)
 	return gc_bits_read(&decoder->bits, decoder->query->arch->gc_info->bits[number]);
 }
 
-/* Skip the parts that exist according to @p flags: where the cookie, contexts and frames lie. */
-static void skip_places(struct decoder *decoder, uint32_t flags)
+/* The place of a stack slot, in bytes. */
+static int32_t read_place(struct decoder *decoder)
 {
+	int32_t slot = read_signed(decoder, GC_INFO_STACK_SLOT);
+	return slot > -STACK_OFFSET_MAX && slot < STACK_OFFSET_MAX ? slot * 8 : GC_INFO_NO_PLACE;
+}
+
+/* The parts that exist according to @p flags: where the cookie, contexts and frames lie. */
+static void read_places(struct decoder *decoder, uint32_t flags)
+{
+	struct gc_info_places *places = &decoder->info->places;
+	unsigned int shift = decoder->query->arch->gc_info->code_shift;
+	if (flags & (FLAG_GS_COOKIE | FLAG_GENERICS_CONTEXT))
+		places->prologue = (read_number(decoder, GC_INFO_PROLOGUE) + 1) << shift;
 	if (flags & FLAG_GS_COOKIE) {
-		(void)read_number(decoder, GC_INFO_PROLOGUE);
-		(void)read_number(decoder, GC_INFO_EPILOGUE);
-		(void)read_signed(decoder, GC_INFO_STACK_SLOT);
-	} else if (flags & FLAG_GENERICS_CONTEXT) {
-		(void)read_number(decoder, GC_INFO_PROLOGUE);
+		places->epilogue = read_number(decoder, GC_INFO_EPILOGUE) << shift;
+		places->cookie = read_place(decoder);
 	}
 	if (flags & FLAG_PSP_SYM)
-		(void)read_signed(decoder, GC_INFO_STACK_SLOT);
-	if (flags & FLAG_GENERICS_CONTEXT)
-		(void)read_signed(decoder, GC_INFO_STACK_SLOT);
+		places->psp_symbol = read_place(decoder);
+	if (flags & FLAG_GENERICS_CONTEXT) {
+		places->context_kind = (flags & FLAG_GENERICS_CONTEXT) / FLAG_CONTEXT_ONE;
+		places->context = read_place(decoder);
+	}
 }
 
 static void read_gc_info_header(struct decoder *decoder)
@@ -101,7 +111,7 @@ static void read_gc_info_header(struct decoder *decoder)
 	}
 	info->code_length = read_number(decoder, GC_INFO_CODE_LENGTH);
 	info->wants_only_leaf = flags & FLAG_ONLY_LEAF;
-	skip_places(decoder, flags);
+	read_places(decoder, flags);
 	info->frame_register = ARCH_NONE;
 	if (flags & FLAG_FRAME_REGISTER) {
 		uint32_t number =
@@ -116,7 +126,7 @@ static void read_gc_info_header(struct decoder *decoder)
 		(void)read_signed(decoder, GC_INFO_STACK_SLOT);
 	if (!decoder->is_slim) {
 		uint32_t area = read_number(decoder, GC_INFO_STACK_AREA);
-		decoder->scratch_area = area < STACK_OFFSET_MAX ? 8 * area : 0;
+		info->places.argument_bytes = area < STACK_OFFSET_MAX ? 8 * area : 0;
 	}
 	decoder->safe_points = read_number(decoder, GC_INFO_SAFE_POINTS);
 	decoder->ranges = decoder->is_slim ? 0 : read_number(decoder, GC_INFO_RANGES);
@@ -153,21 +163,30 @@ static uint32_t find_safe_point(struct decoder *decoder, uint64_t table, uint32_
 	return found ? low : decoder->safe_points;
 }
 
+/* The next range; both ends are written as distances. */
+static bool next_range(struct decoder *decoder, struct gc_info_range *range)
+{
+	uint64_t begin = (uint64_t)range->end + read_number(decoder, GC_INFO_RANGE_DELTA),
+		 end = begin + read_number(decoder, GC_INFO_RANGE_DELTA) + 1;
+	if (decoder->bits.failed || end > decoder->info->code_length) {
+		decoder->bits.failed = true;
+		return false;
+	}
+	*range = (struct gc_info_range){ (uint32_t)begin, (uint32_t)end };
+	return true;
+}
+
 /* Interruptible ranges: find the position of the offset in the ranges put together. */
 static void read_ranges(struct decoder *decoder)
 {
-	struct gc_bits *bits = &decoder->bits;
-	uint64_t begin, end = 0;
-	for (uint32_t i = 0; i < decoder->ranges && !bits->failed; i++) {
-		begin = end + read_number(decoder, GC_INFO_RANGE_DELTA);
-		end = begin + read_number(decoder, GC_INFO_RANGE_DELTA) + 1;
-		if (end > decoder->info->code_length)
-			bits->failed = true;
-		if (decoder->offset >= begin && decoder->offset < end) {
+	struct gc_info_range range = { 0 };
+	for (uint32_t i = 0; i < decoder->ranges && next_range(decoder, &range); i++) {
+		if (decoder->offset >= range.begin && decoder->offset < range.end) {
 			decoder->info->is_interruptible = true;
-			decoder->range_offset = decoder->range_length + decoder->offset - begin;
+			decoder->range_offset =
+				decoder->range_length + decoder->offset - range.begin;
 		}
-		decoder->range_length += end - begin;
+		decoder->range_length += range.end - range.begin;
 	}
 }
 
@@ -204,7 +223,9 @@ static enum gc_info_result add_gc_slot(struct decoder *decoder, const struct gc_
 	struct gc_info *info = decoder->info;
 	if (!PAGES_RESERVE(info, slots))
 		return GC_INFO_NOMEM;
-	info->slots[info->slots_count++] = *slot;
+	struct gc_slot *added = &info->slots[info->slots_count];
+	*added = *slot;
+	added->index = (uint32_t)info->slots_count++;
 	return GC_INFO_OK;
 }
 
@@ -410,7 +431,7 @@ static bool is_scratch_slot(const struct decoder *decoder, const struct gc_slot 
 	if (slot->base == GC_SLOT_REGISTER)
 		return arch_is_scratch(decoder->query->arch, slot->number);
 	return slot->base == GC_SLOT_SP && slot->offset >= 0 &&
-	       (uint32_t)slot->offset < decoder->scratch_area;
+	       (uint32_t)slot->offset < decoder->info->places.argument_bytes;
 }
 
 /* Keep only the live slots. */
@@ -434,24 +455,34 @@ static void keep_live(struct decoder *decoder)
 	info->slots_count = kept;
 }
 
-enum gc_info_result gc_info_decode(struct memory *memory, uint64_t address,
-				   const struct gc_info_query *query, struct gc_info *ret)
+/* Read the header; false when it is bad. */
+static bool begin(struct decoder *decoder, struct memory *memory, uint64_t address,
+		  const struct gc_info_query *query, struct gc_info *ret)
 {
-	struct decoder decoder;
 	ret->code_length = 0;
 	ret->frame_register = ARCH_NONE;
 	ret->is_interruptible = ret->is_unknown = ret->wants_only_leaf = false;
 	ret->slots_count = 0;
+	ret->places = (struct gc_info_places){ .cookie = GC_INFO_NO_PLACE,
+					       .psp_symbol = GC_INFO_NO_PLACE,
+					       .context = GC_INFO_NO_PLACE };
 	if (query->version < 2 || query->version > VERSION_LAST)
+		return false;
+	gc_bits_init(&decoder->bits, memory, address, 8 * (uint64_t)GC_INFO_BYTES_MAX);
+	decoder->query = query;
+	decoder->info = ret;
+	decoder->range_offset = decoder->range_length = 0;
+	read_gc_info_header(decoder);
+	return !decoder->bits.failed;
+}
+
+enum gc_info_result gc_info_decode(struct memory *memory, uint64_t address,
+				   const struct gc_info_query *query, struct gc_info *ret)
+{
+	struct decoder decoder;
+	if (!begin(&decoder, memory, address, query, ret))
 		return GC_INFO_BAD;
-	gc_bits_init(&decoder.bits, memory, address, 8 * (uint64_t)GC_INFO_BYTES_MAX);
-	decoder.query = query;
-	decoder.info = ret;
-	decoder.scratch_area = 0;
-	decoder.range_offset = decoder.range_length = 0;
-	read_gc_info_header(&decoder);
-	if (!decoder.bits.failed)
-		find_offset(&decoder);
+	find_offset(&decoder);
 	enum gc_info_result result = decoder.bits.failed ? GC_INFO_BAD : read_slots(&decoder);
 	if (result == GC_INFO_OK) {
 		read_states(&decoder);
@@ -471,4 +502,49 @@ void gc_info_deinit(struct gc_info *info)
 {
 	pages_free(info->slots, info->slots_capacity, sizeof(*info->slots));
 	*info = (struct gc_info){ 0 };
+}
+
+/* The offset of a return address that a table has as @p offset. */
+static uint32_t return_offset(const struct gc_info_query *query, uint32_t offset)
+{
+	return (offset + (query->version < 4)) << query->arch->gc_info->code_shift;
+}
+
+static enum gc_info_result read_points(struct decoder *decoder, struct gc_info_points *ret)
+{
+	struct gc_bits *bits = &decoder->bits;
+	unsigned int shift = decoder->query->arch->gc_info->code_shift,
+		     width = offset_bits(decoder->info->code_length);
+	for (uint32_t i = 0; i < decoder->safe_points && !bits->failed; i++) {
+		if (!PAGES_RESERVE(ret, safe_points))
+			return GC_INFO_NOMEM;
+		ret->safe_points[ret->safe_points_count++] =
+			return_offset(decoder->query, gc_bits_read(bits, width));
+	}
+	struct gc_info_range range = { 0 };
+	for (uint32_t i = 0; i < decoder->ranges && next_range(decoder, &range); i++) {
+		if (!PAGES_RESERVE(ret, ranges))
+			return GC_INFO_NOMEM;
+		ret->ranges[ret->ranges_count++] =
+			(struct gc_info_range){ range.begin << shift, range.end << shift };
+	}
+	return bits->failed ? GC_INFO_BAD : GC_INFO_OK;
+}
+
+enum gc_info_result gc_info_points_read(struct memory *memory, uint64_t address,
+					const struct gc_info_query *query,
+					struct gc_info_points *ret)
+{
+	struct decoder decoder;
+	struct gc_info unused = { 0 };
+	ret->safe_points_count = ret->ranges_count = 0;
+	return begin(&decoder, memory, address, query, &unused) ? read_points(&decoder, ret)
+								: GC_INFO_BAD;
+}
+
+void gc_info_points_deinit(struct gc_info_points *points)
+{
+	pages_free(points->safe_points, points->safe_points_capacity, sizeof(*points->safe_points));
+	pages_free(points->ranges, points->ranges_capacity, sizeof(*points->ranges));
+	*points = (struct gc_info_points){ 0 };
 }
