@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether a handler of compiled code is a filter: by the exception clauses of its method. */
-#include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/code/clauses.h"
 #include "runtime/coreclr/internal.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"
@@ -126,6 +126,53 @@ TEST(clauses_that_cannot_be_read_tell_nothing)
 	add_clause(FLAG_FILTER, 0x80);
 	fake_poke_u64(&fake->memory, clauses - 8, 65536);
 	ASSERT_UINT(ask(0x80), IS_FILTER);
+}
+
+/* The parts of a clause in front of the filter. */
+static void set_bounds(uint32_t index, uint32_t first)
+{
+	uint64_t row = clauses + ROW_FIRST + (uint64_t)ROW_SIZE * index;
+	for (uint32_t i = 0; i < 4; i++)
+		fake_poke_u32(&fake->memory, row + 4 + 4 * (uint64_t)i, first + 0x10 * i);
+}
+
+TEST(clauses_are_listed_in_their_order)
+{
+	const struct code_info info = { .start = code };
+	struct code_clauses list;
+	add_clause(FLAG_CATCH, 0x01000004);
+	add_clause(FLAG_FILTER, 0x88);
+	add_clause(FLAG_FINALLY, 0);
+	add_clause(FLAG_CATCH | 0x10000008, 0x12345678); /* a type, of a part that was moved */
+	set_bounds(1, 0x20);
+	CU_ASSERT_FATAL(code_clauses_read(runtime, &info, &list));
+	CU_ASSERT(!list.is_partial);
+	ASSERT_UINT(list.rows_count, 4);
+	ASSERT_UINT(list.rows[0].token, 0x01000004);
+	ASSERT_UINT(list.rows[0].type, 0);
+	ASSERT_UINT(list.rows[1].try_begin, 0x20);
+	ASSERT_UINT(list.rows[1].try_end, 0x30);
+	ASSERT_UINT(list.rows[1].handler_begin, 0x40);
+	ASSERT_UINT(list.rows[1].handler_end, 0x50);
+	ASSERT_UINT(list.rows[1].filter, 0x88);
+	ASSERT_UINT(list.rows[1].token, 0);
+	ASSERT_UINT(list.rows[2].flags, CLAUSE_IS_FINALLY);
+	ASSERT_UINT(list.rows[3].type, 0x12345678);
+	ASSERT_UINT(list.rows[3].token, 0);
+	code_clauses_deinit(&list);
+	/* more than there is memory for */
+	fake_poke_u64(&fake->memory, clauses - 8, 65536);
+	CU_ASSERT_FATAL(code_clauses_read(runtime, &info, &list));
+	CU_ASSERT(list.is_partial && list.rows_count >= 4);
+	code_clauses_deinit(&list);
+	fake_poke_u64(&fake->memory, clauses - 8, UINT64_MAX);
+	CU_ASSERT_FATAL(code_clauses_read(runtime, &info, &list));
+	CU_ASSERT(list.is_partial && !list.rows_count);
+	/* none is no gap */
+	fake_poke_u64(&fake->memory, header + 8, 0);
+	CU_ASSERT_FATAL(code_clauses_read(runtime, &info, &list));
+	CU_ASSERT(!list.is_partial && !list.rows_count);
+	code_clauses_deinit(&list);
 }
 
 SUITE(.name = "clauses", .set_up = set_up, .tear_down = tear_down)

@@ -18,13 +18,19 @@
 #define CLAUSE_SIZE   32u
 #define CLAUSES_READ  64u /* at a time */
 
-/* Where a clause has its parts. */
+/* Where a clause has its parts; the last one is the filter, or the type. */
 struct clause_layout {
 	uint32_t size, handler, filter;
 };
 
 static const struct clause_layout jitted_layout = { CLAUSE_SIZE, 12, 24 },
 				  precompiled_layout = { R2R_CLAUSE_SIZE, 12, 20 };
+
+/* Where the clauses of a method lie; count 0: it has none. */
+struct clause_place {
+	const struct clause_layout *layout;
+	uint64_t at, count;
+};
 
 ORDER_BY(compare_handlers, struct clause_handler, offset)
 
@@ -43,9 +49,9 @@ static bool add_handler(struct clause_handlers *handlers, uint32_t offset, enum 
 	return true;
 }
 
-static bool add_clause(const uint8_t *clause, const struct clause_layout *layout,
-		       struct clause_handlers *handlers)
+static bool add_clause(const uint8_t *clause, const struct clause_layout *layout, void *arg)
 {
+	struct clause_handlers *handlers = arg;
 	uint32_t flags = load_u32(clause), handler = load_u32(clause + layout->handler);
 	if (flags & CLAUSE_IS_FILTER &&
 	    !add_handler(handlers, load_u32(clause + layout->filter), CODE_FILTER))
@@ -56,48 +62,172 @@ static bool add_clause(const uint8_t *clause, const struct clause_layout *layout
 						     : CODE_CATCH);
 }
 
+/* Takes one clause; false when memory is exhausted. */
+typedef bool (*take_clause_fn)(const uint8_t *clause, const struct clause_layout *layout,
+			       void *arg);
+
 /* The clauses as far as they can be read; false when memory is exhausted. */
-static bool read_clauses(struct runtime *runtime, uint64_t at, uint64_t count,
-			 const struct clause_layout *layout, struct clause_handlers *ret)
+static bool read_clauses(struct runtime *runtime, struct clause_place place, take_clause_fn take,
+			 void *arg, bool *ret_is_partial)
 {
 	uint8_t bytes[CLAUSES_READ * CLAUSE_SIZE];
-	ret->rows_count = 0;
-	while (count) {
-		size_t wanted = count < CLAUSES_READ ? (size_t)count : CLAUSES_READ;
-		size_t got = memory_prefix(runtime->memory, at, bytes, wanted * layout->size) /
-			     layout->size;
+	while (place.count) {
+		size_t wanted = place.count < CLAUSES_READ ? (size_t)place.count : CLAUSES_READ;
+		size_t got = memory_prefix(runtime->memory, place.at, bytes,
+					   wanted * place.layout->size) /
+			     place.layout->size;
 		for (size_t i = 0; i < got; i++) {
-			if (!add_clause(bytes + i * layout->size, layout, ret))
+			if (!take(bytes + i * place.layout->size, place.layout, arg))
 				return false;
 		}
-		if (got < wanted)
+		if (got < wanted) {
+			*ret_is_partial = true;
 			break;
-		at += wanted * layout->size;
-		count -= wanted;
+		}
+		place.at += wanted * place.layout->size;
+		place.count -= wanted;
 	}
+	return true;
+}
+
+static bool read_handlers(struct runtime *runtime, struct clause_place place,
+			  struct clause_handlers *ret)
+{
+	bool unused;
+	ret->rows_count = 0;
+	if (!read_clauses(runtime, place, add_clause, ret, &unused))
+		return false;
 	if (ret->rows_count)
 		qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), compare_handlers);
 	return true;
 }
 
-bool clauses_of_jitted(struct runtime *runtime, uint64_t header, struct clause_handlers *ret)
+/* false: they cannot be read */
+static bool find_jitted(struct runtime *runtime, uint64_t header, struct clause_place *ret)
 {
 	uint64_t clauses = 0, count = 0;
-	ret->rows_count = 0;
-	if (!coreclr_pointer(runtime, header, L_CODE_HEADER_CLAUSES, &clauses) || !clauses ||
-	    !memory_u64(runtime->memory, clauses - 8, &count) || count > CLAUSES_MAX)
+	*ret = (struct clause_place){ .layout = &jitted_layout };
+	if (!coreclr_pointer(runtime, header, L_CODE_HEADER_CLAUSES, &clauses))
+		return false;
+	if (!clauses)
 		return true;
-	return read_clauses(runtime, clauses + CLAUSES_FIRST, count, &jitted_layout, ret);
+	if (!memory_u64(runtime->memory, clauses - 8, &count) || count > CLAUSES_MAX)
+		return false;
+	ret->at = clauses + CLAUSES_FIRST;
+	ret->count = count;
+	return true;
+}
+
+static struct clause_place place_precompiled(uint64_t clauses, uint64_t size)
+{
+	uint64_t count = size / R2R_CLAUSE_SIZE;
+	return (struct clause_place){ &precompiled_layout, clauses,
+				      count > CLAUSES_MAX ? 0 : count };
+}
+
+bool clauses_of_jitted(struct runtime *runtime, uint64_t header, struct clause_handlers *ret)
+{
+	struct clause_place place;
+	(void)find_jitted(runtime, header, &place);
+	return read_handlers(runtime, place, ret);
 }
 
 bool clauses_of_precompiled(struct runtime *runtime, uint64_t clauses, uint64_t size,
 			    struct clause_handlers *ret)
 {
-	uint64_t count = size / R2R_CLAUSE_SIZE;
-	ret->rows_count = 0;
-	if (count > CLAUSES_MAX)
+	return read_handlers(runtime, place_precompiled(clauses, size), ret);
+}
+
+/* The row of the image's table whose method begins at @p rva: where its clauses begin and end. */
+static bool find_row(struct runtime *runtime, uint64_t table, uint32_t count, uint32_t rva,
+		     uint32_t *ret_begin, uint32_t *ret_end)
+{
+	uint32_t low = 0, high = count, rows[4];
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2, begin;
+		if (!memory_u32(runtime->memory, table + (uint64_t)R2R_CLAUSES_ROW * middle,
+				&begin))
+			return false;
+		if (begin < rva) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	*ret_begin = *ret_end = 0;
+	if (low + 1 >= count)
 		return true;
-	return read_clauses(runtime, clauses, count, &precompiled_layout, ret);
+	if (!memory_read(runtime->memory, table + (uint64_t)R2R_CLAUSES_ROW * low, rows,
+			 sizeof(rows)))
+		return false;
+	if (rows[0] == rva && rows[3] >= rows[1]) {
+		*ret_begin = rows[1];
+		*ret_end = rows[3];
+	}
+	return true;
+}
+
+/* false: they cannot be read */
+static bool find_precompiled(struct runtime *runtime, const struct code_info *code,
+			     struct clause_place *ret)
+{
+	uint64_t info, header;
+	uint32_t rva, size, begin, end;
+	*ret = (struct clause_place){ .layout = &precompiled_layout };
+	if (!coreclr_pointer(runtime, code->module, L_MODULE_R2R, &info) || !info ||
+	    !coreclr_pointer(runtime, info, L_R2R_HEADER, &header))
+		return false;
+	if (!coreclr_r2r_section(runtime, header, R2R_CLAUSES, &rva, &size))
+		return true;
+	if (!find_row(runtime, code->image_base + rva, size / R2R_CLAUSES_ROW,
+		      (uint32_t)(code->start - code->image_base), &begin, &end))
+		return false;
+	*ret = place_precompiled(code->image_base + begin, end - begin);
+	return true;
+}
+
+static bool take_code_clause(const uint8_t *clause, const struct clause_layout *layout, void *arg)
+{
+	struct code_clauses *clauses = arg;
+	struct code_clause row = {
+		.flags = load_u32(clause),
+		.try_begin = load_u32(clause + 4),
+		.try_end = load_u32(clause + 8),
+		.handler_begin = load_u32(clause + layout->handler),
+		.handler_end = load_u32(clause + layout->handler + 4),
+	};
+	if (row.flags & CLAUSE_IS_FILTER) {
+		row.filter = load_u32(clause + layout->filter);
+	} else if (row.flags & CLAUSE_HAS_TYPE && layout == &jitted_layout) {
+		row.type = load_u64(clause + layout->filter);
+	} else if (!(row.flags & (CLAUSE_IS_FINALLY | CLAUSE_IS_FAULT))) {
+		row.token = load_u32(clause + layout->filter);
+	}
+	if (!PAGES_RESERVE(clauses, rows))
+		return false;
+	clauses->rows[clauses->rows_count++] = row;
+	return true;
+}
+
+bool code_clauses_read(struct runtime *runtime, const struct code_info *code,
+		       struct code_clauses *ret)
+{
+	struct clause_place place = { 0 };
+	uint64_t header;
+	*ret = (struct code_clauses){ 0 };
+	if (!coreclr_is(runtime))
+		return true;
+	ret->is_partial = code->is_precompiled
+				  ? !find_precompiled(runtime, code, &place)
+				  : !memory_u64(runtime->memory, code->start - 8, &header) ||
+					    !find_jitted(runtime, header, &place);
+	return read_clauses(runtime, place, take_code_clause, ret, &ret->is_partial);
+}
+
+void code_clauses_deinit(struct code_clauses *clauses)
+{
+	pages_free(clauses->rows, clauses->rows_capacity, sizeof(*clauses->rows));
+	*clauses = (struct code_clauses){ 0 };
 }
 
 uint8_t clauses_part_of(const struct clause_handlers *handlers, uint32_t offset)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "runtime/coreclr/code/clauses.h"
 #include "runtime/coreclr/code/code.h"
 
 /* Shared by code.c, code_jit.c and code_r2r.c. */
@@ -67,19 +68,11 @@ void r2r_image_deinit(struct r2r_image *image);
 /** The image of @p section, read once; NULL when memory is exhausted or there are too many. */
 const struct r2r_image *find_r2r_image(struct runtime *runtime, const struct code_section *section);
 
-/** The kinds of exception clauses (corhdr.h: CorExceptionFlag): bits. */
-#define CLAUSE_IS_FILTER  1u
-#define CLAUSE_IS_FINALLY 2u
-#define CLAUSE_IS_FAULT   4u
-
 /** A handler of a method, or the filter of one. */
 struct clause_handler {
 	uint32_t offset; /**< in the method's code */
 	uint8_t part;    /**< enum code_part */
 };
-
-/** Most clauses of a method that are read; each is a handler, or two with its filter. */
-#define CLAUSES_MAX 65536u
 
 /** The handlers of one method, ascending; reused for the next. */
 struct clause_handlers {
