@@ -6,7 +6,9 @@
 #include "command/table.h"
 #include "command/threads/source_text.h"
 #include "gc/heap.h"
+#include "metadata/il.h"
 #include "runtime/coreclr/code/method_types.h"
+#include "runtime/coreclr/modules/module_proof.h"
 
 #define MD_LIST(X)                                                                             \
 	X(MD_COLUMN_ADDRESS, "method_desc", NULL, KIND_ADDRESS, 0, 0, "the MethodDesc")        \
@@ -20,6 +22,8 @@
 	X(MD_COLUMN_FILE, "file", NULL, KIND_TEXT, 0, 0, "file of the module")                 \
 	X(MD_COLUMN_SIGNATURE, "signature", NULL, KIND_ADDRESS, 0, 0,                          \
 	  "where its signature begins, for dumpsig; null: not known")                          \
+	X(MD_COLUMN_IL, "il", NULL, KIND_ADDRESS, 0, 0,                                        \
+	  "where its IL begins, for dumpil; null: it has none, or that is not in the target")  \
 	X(MD_COLUMN_JITTED, "is_jitted", NULL, KIND_FLAG, 0, 0,                                \
 	  "has it code, of the JIT or ReadyToRun?")                                            \
 	X(MD_COLUMN_CODE, "current_code", NULL, KIND_ADDRESS, 0, 0,                            \
@@ -32,9 +36,26 @@ SCHEMA(md, .lines = "MethodDesc:           {method_desc:016}\n"
 		    "MethodTable:          {mt:016}\nmdToken:              {token:016}\n"
 		    "Module:               {module:016}\n[File:                 {file}\n]"
 		    "[Signature:            {signature:016}\n]"
+		    "[IL Addr:              {il:016}\n]"
 		    "IsJitted:             {is_jitted}\n"
 		    "Current CodeAddr:     [=current_code {current_code:016}|[?is_jitted <not "
 		    "known>|{current_code:016}]]\n");
+
+/* Where the IL of a method begins, as dumpil says; 0: it has none, or it cannot be read. */
+static uint64_t method_il(struct call *call, const struct method *method)
+{
+	struct runtime *runtime = call->heap->runtime;
+	const struct module *module = method->rid ? method->module : NULL;
+	struct il_body body;
+	uint32_t rva = module && module->metadata
+			       ? metadata_column(module->metadata, MD_METHOD, method->rid, 0)
+			       : 0;
+	if (!rva)
+		return 0;
+	module_prove(runtime, module->address);
+	uint64_t place = module_rva(runtime, module, rva);
+	return place && il_body_read(call->heap->memory, place, &body) ? body.code : 0;
+}
 
 static void write_method(struct call *call, const struct method *method,
 			 const struct method_bodies *bodies)
@@ -63,6 +84,9 @@ static void write_method(struct call *call, const struct method *method,
 	uint64_t signature = method_signature_address(runtime, method);
 	if (signature)
 		cells[MD_COLUMN_SIGNATURE] = cell_number(signature);
+	uint64_t il = method_il(call, method);
+	if (il)
+		cells[MD_COLUMN_IL] = cell_number(il);
 	if (current)
 		cells[MD_COLUMN_CODE] = cell_number(current->start);
 	answer_record(&call->answer, &md_schema, cells);

@@ -2,12 +2,15 @@
 #include "command/names/code_rows.h"
 
 #include "gc/heap.h"
+#include "runtime/coreclr/code/tier.h"
 #include "unwind/gc_info.h"
 
 #define BODY_LIST(X)                                                                   \
 	X(BODY_START, "start", NULL, KIND_ADDRESS, 0, 0, "where the code begins")      \
 	X(BODY_SIZE, "size", NULL, KIND_BYTES, 0, 0, "bytes of it, handlers included") \
 	X(BODY_KIND, "kind", NULL, KIND_TEXT, 0, 0, "JIT or ReadyToRun")               \
+	X(BODY_TIER, "tier", NULL, KIND_TEXT, 0, 0,                                    \
+	  "how far it is optimised, as SOS names it; null: not known")                 \
 	X(BODY_CURRENT, "is_current", NULL, KIND_FLAG, 0, 0,                           \
 	  "does a call of the method run it?  null: not known")                        \
 	X(BODY_METHOD_DESC, "method_desc", NULL, KIND_ADDRESS, 0, 0,                   \
@@ -19,8 +22,8 @@ COLUMNS(body, BODY_COLUMNS, BODY_LIST);
 const struct schema bodies_schema = {
 	.name = "code",
 	SCHEMA_COLUMNS(body_columns),
-	.lines = "CodeAddr:             {start:016} ({kind}[, {size} bytes][?is_current , "
-		 "current])[?method  {method}]\n",
+	.lines = "CodeAddr:             {start:016} ({kind}[, {size} bytes][?tier , {tier}]"
+		 "[?is_current , current])[?method  {method}]\n",
 };
 
 uint32_t code_size(struct heap *heap, const struct code_info *code)
@@ -48,14 +51,22 @@ static void write_named_body(struct call *call, const struct method_body *body,
 					code.start == body->start
 				? code_size(call->heap, &code)
 				: 0;
+	struct method method;
+	enum code_tier tier = method_read(call->heap->runtime, body->method_desc, &method)
+				      ? method_tier(call->heap->runtime, &method, body->start,
+						    body->is_precompiled)
+				      : TIER_UNKNOWN;
 	runtime_method_signature(call->heap->runtime, body->method_desc, &name);
 	struct cell cells[BODY_COLUMNS] = {
 		[BODY_START] = cell_number(body->start),
 		[BODY_KIND] = cell_string(code_kind(body->is_precompiled)),
+		[BODY_TIER] = cell_string(code_tier_name(tier)),
 		[BODY_CURRENT] = *current,
 		[BODY_METHOD_DESC] = cell_number(body->method_desc),
 		[BODY_METHOD] = cell_shown(cell_text(name.bytes, name.size), has_name ? NULL : ""),
 	};
+	if (tier == TIER_READY_TO_RUN) /* which the kind has said */
+		cells[BODY_TIER].shown = "";
 	if (size)
 		cells[BODY_SIZE] = cell_number(size);
 	answer_row(&call->answer, cells);
