@@ -81,6 +81,8 @@ token2ee * 06000001
 ip2md {code}
 dumpmd {method}
 dumpil {method}
+gcinfo {method}
+ehinfo {method}
 dumpsig {string} {module}
 dumpsigelem {string} {module}
 clrmodules -verbose

@@ -60,13 +60,13 @@ static void check_completion(const char *line, const char *expected)
 
 TEST(commands_are_completed)
 {
-	check_completion("gc", "gcwhere gcroot gchandles gcheapstat ");
+	check_completion("gc", "gcwhere gcroot gchandles gcheapstat gcinfo ");
 	check_completion("gcr", "gcroot ");
 	check_completion("gcroot", "gcroot ");
 	check_completion("dumph", "dumpheap dumphttp ");
 	check_completion("di", "diff ");
 	check_completion("x", "");
-	check_completion("help gc", "gcwhere gcroot gchandles gcheapstat ");
+	check_completion("help gc", "gcwhere gcroot gchandles gcheapstat gcinfo ");
 	check_completion("nonsense ''", "");
 	struct text all;
 	CU_ASSERT_EQUAL(complete(session, "''", &all), 0);
