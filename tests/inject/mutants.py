@@ -141,7 +141,7 @@ class Victim:
         """Files of modules below a folder of their own, by the paths that the core has."""
         images = self.ask("modules").get("modules", [])
         assert isinstance(images, list)
-        paths = [Path(image["path"]) for image in images if Path(image.get("path", "")).is_file()]
+        paths = [Path(image["path"]) for image in images if Path(image.get("path") or "").is_file()]
         root = self.folder / "root"
         files = []
         for path in sorted(paths, key=lambda path: (path.name not in MODULES, path))[:MODULES_MAX]:
