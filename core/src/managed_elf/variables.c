@@ -196,13 +196,27 @@ struct function_writer {
 };
 
 /*
- * The part of a range that is in the function; false: none.  A value in a register that calls lose is never there during a
- * call, but the range may end with the call instruction, and a debugger looks one byte before the return address.
+ * Where a range ends for a debugger.  A value in a register that calls lose is never there during a call, but the range may end
+ * with the call instruction, and GDB looks one byte before the return address.  LLDB looks at the return address itself, so a
+ * range that ends there, and that another one does not follow, has one byte more if calls keep the value.
  */
-static bool clip(const struct function_writer *writer, const struct variable_range *range,
-		 uint32_t *ret_begin, uint32_t *ret_end)
+static uint32_t end_of(const struct function_writer *writer, const struct variable_range *range,
+		       bool is_followed)
 {
-	uint32_t end = range->end - is_scratch(writer->arch, &range->home);
+	struct runtime *runtime = writer->making->making->runtime;
+	if (is_scratch(writer->arch, &range->home))
+		return range->end - 1;
+	bool is_kept = !is_followed && range->end < writer->end &&
+		       writer->arch->ops->follows_call(runtime_memory(runtime),
+						       writer->function->start + range->end);
+	return range->end + is_kept;
+}
+
+/* The part of a range that is in the function; false: none. */
+static bool clip(const struct function_writer *writer, const struct variable_range *range,
+		 bool is_followed, uint32_t *ret_begin, uint32_t *ret_end)
+{
+	uint32_t end = end_of(writer, range, is_followed);
 	*ret_begin = range->begin > writer->begin ? range->begin : writer->begin;
 	*ret_end = end < writer->end ? end : writer->end;
 	return *ret_begin < *ret_end;
@@ -228,7 +242,8 @@ static size_t put_places(struct function_writer *writer, uint32_t number, uint64
 	*ret_all = false;
 	for (size_t i = first; i < first + count; i++) {
 		const struct variable_range *range = &making->ranges.rows[i];
-		if (!clip(writer, range, &begin, &end))
+		bool is_followed = i + 1 < first + count && range[1].begin == range->end;
+		if (!clip(writer, range, is_followed, &begin, &end))
 			continue;
 		ret->size = 0;
 		put_place(ret, writer->arch, &range->home, size);
