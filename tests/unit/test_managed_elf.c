@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The managed code of a fake runtime as an ELF file, which libelf reads. */
 #include <gelf.h>
+#include <inttypes.h>
 
 #include "managed_elf/managed_elf.h"
 #include "runtime/coreclr/code/function_list.h"
@@ -222,6 +223,35 @@ TEST(who_takes_no_bytes_ends_the_writing)
 	struct managed_elf_counts counts;
 	(void)make_method(false, false);
 	ASSERT_UINT(managed_elf_write(stack->runtime, NULL, refuse, NULL, &counts, NULL),
+		    HD_ERR_CANCELLED);
+}
+
+/* Its lines are what the symbols of the file are. */
+TEST(the_map_of_perf_has_the_functions_of_the_file)
+{
+	struct managed_elf_counts counts;
+	HD_CLEANUP(text) struct text expected = { 0 };
+	(void)make_method(false, false);
+	(void)make_method(true, true);
+	(void)make_file();
+	Elf *elf = elf_of_bytes((uint8_t *)file.bytes, file.size);
+	GElf_Shdr header;
+	GElf_Sym symbol;
+	Elf_Scn *section = find_section(elf, ".symtab", &header);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(section);
+	Elf_Data *data = elf_getdata(section, NULL);
+	for (int i = 1; gelf_getsym(data, i, &symbol); i++) {
+		text_printf(&expected, "%" PRIx64 " %" PRIx64 " %s\n", symbol.st_value,
+			    symbol.st_size, elf_strptr(elf, header.sh_link, symbol.st_name));
+	}
+	(void)elf_end(elf);
+	file.size = 0;
+	ASSERT_UINT(perf_map_write(stack->runtime, NULL, write_file, &file, &counts, NULL), HD_OK);
+	ASSERT_UINT(counts.methods, 2);
+	ASSERT_UINT(counts.functions, 3);
+	ASSERT_UINT(file.size, expected.size);
+	CU_ASSERT(file.size == expected.size && memcmp(file.bytes, expected.bytes, file.size) == 0);
+	ASSERT_UINT(perf_map_write(stack->runtime, NULL, refuse, NULL, &counts, NULL),
 		    HD_ERR_CANCELLED);
 }
 

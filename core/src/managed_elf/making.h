@@ -30,6 +30,13 @@ struct making {
 	struct hd_error *err;
 };
 
+/**
+ * Append the name of a function as clrstack has it, and for a funclet which it is: not longer than ELF_NAME_MAX, and
+ * what nobody sees as escapes.
+ */
+void function_name_append(struct runtime *runtime, const struct code_function *function,
+			  struct text *ret);
+
 /** Make a section of each stretch of code; functions that have no room in one are left out. */
 HD_NODISCARD enum hd_status making_stretches(struct making *making);
 /** The number of the section that @p address is in. */

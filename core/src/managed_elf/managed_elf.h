@@ -39,6 +39,14 @@ HD_NODISCARD enum hd_status managed_elf_write(struct runtime *runtime, struct jo
 					      managed_elf_write_fn write, void *arg,
 					      struct managed_elf_counts *ret, struct hd_error *err);
 
+/**
+ * The same as a text of a line for each function that has a name: its address, its size (both hexadecimal) and its name.
+ * `perf report` reads such a file as /tmp/perf-PID.map.  Of the counts, frames and lines are 0.
+ */
+HD_NODISCARD enum hd_status perf_map_write(struct runtime *runtime, struct job *job,
+					   managed_elf_write_fn write, void *arg,
+					   struct managed_elf_counts *ret, struct hd_error *err);
+
 /** Where the pieces of a file go. */
 struct managed_elf_output {
 	managed_elf_write_fn write;

@@ -19,15 +19,13 @@ static const char *part_name(uint8_t part)
 	return names[part];
 }
 
-/* The name as clrstack has it: not longer than ELF_NAME_MAX, and what nobody sees as escapes. */
-static void write_name(const struct making *making, const struct code_function *function,
-		       struct text *ret)
+void function_name_append(struct runtime *runtime, const struct code_function *function,
+			  struct text *ret)
 {
 	HD_CLEANUP(text) struct text name = { 0 };
-	runtime_method_signature(making->runtime, function->method_desc, &name);
+	runtime_method_signature(runtime, function->method_desc, &name);
 	elf_name_append(ret, name.bytes, name.size);
 	text_puts(ret, part_name(function->part));
-	text_append(ret, "", 1);
 	ret->failed |= name.failed;
 }
 
@@ -60,7 +58,8 @@ enum hd_status making_symbols(struct making *making)
 		if (!function->method_desc || names.size >= NAMES_SIZE_MAX)
 			continue;
 		uint32_t name = (uint32_t)names.size;
-		write_name(making, function, &names);
+		function_name_append(making->runtime, function, &names);
+		text_append(&names, "", 1);
 		making->names[i] = name;
 		write_symbol(making, function, name, &symbols);
 		making->counts.methods += function->part == CODE_METHOD;

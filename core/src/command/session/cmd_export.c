@@ -9,13 +9,14 @@
 #include "command/table.h"
 #include "util/output_file.h"
 
-static const char *const format_choices[] = { "rpm",        "gcdump", "heapsnapshot", "folded",
-					      "speedscope", "sqlite", "elf",          NULL };
+static const char *const format_choices[] = { "rpm",    "gcdump",     "heapsnapshot",
+					      "folded", "speedscope", "sqlite",
+					      "elf",    "perfmap",    NULL };
 
-#define EXPORT_OPTIONS(X)                                                                  \
-	X(OPT_FORMAT, "format", VALUE_CHOICE, "NAME",                                      \
-	  "rpm, gcdump, heapsnapshot, folded, speedscope, sqlite, elf; by FILE, else rpm", \
-	  format_choices)                                                                  \
+#define EXPORT_OPTIONS(X)                                                                           \
+	X(OPT_FORMAT, "format", VALUE_CHOICE, "NAME",                                               \
+	  "rpm, gcdump, heapsnapshot, folded, speedscope, sqlite, elf, perfmap; by FILE, else rpm", \
+	  format_choices)                                                                           \
 	X(OPT_LIVE, "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL)
 
 OPTIONS(export, EXPORT_OPTIONS);
@@ -202,7 +203,8 @@ COMMAND(export, .writes = true, .summary = "write the heap to a dump file",
 		"FILE - is the output of the command; for a .gcdump that must not be a terminal. For a\n"
 		"core or process: objects with their addresses, dead ones too, references, and all\n"
 		"roots. A .sqlite has the tables of sql except arrays; it is made in $TMPDIR first. An\n"
-		".elf has the managed code of a core or process for debuggers (add-symbol-file in GDB).\n",
+		".elf has the managed code of a core or process for debuggers (add-symbol-file in GDB),\n"
+		"a .perfmap its names for perf, which reads them as /tmp/perf-PID.map.\n",
 	.example = "export copy.heap --format rpm", .needs = NEEDS_EITHER,
 	.options = export_options, .words = { { "FILE", VALUE_OUTPUT, false } },
 	.check = check_export);

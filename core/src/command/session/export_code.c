@@ -9,66 +9,96 @@
 #include "runtime/coreclr/code/source.h"
 #include "util/output_file.h"
 
-#define CODE_FORMAT "elf"
-#define CODE_ENDING ".elf"
+/* A file about code. */
+struct code_format {
+	const char *name, *ending;
+	bool is_binary;
+	enum hd_status (*write)(struct runtime *runtime, struct job *job,
+				managed_elf_write_fn write, void *arg,
+				struct managed_elf_counts *ret, struct hd_error *err);
+};
+
+static const struct code_format formats[] = {
+	{ "elf", ".elf", true, managed_elf_write },
+	{ "perfmap", ".perfmap", false, perf_map_write },
+};
 
 #define CODE_LIST(X)                                                                               \
 	X(CODE_FILE, "file", NULL, KIND_TEXT, 0, 0, "what was written")                            \
 	X(CODE_FORMAT_NAME, "format", NULL, KIND_TEXT, 0, 0, "name of its format")                 \
 	X(CODE_METHODS, "methods", NULL, KIND_NUMBER, 0, 0,                                        \
-	  ".elf: how many bodies of methods have a name in it")                                    \
+	  ".elf, .perfmap: how many bodies of methods have a name in it")                          \
 	X(CODE_FUNCTIONS, "functions", NULL, KIND_NUMBER, 0, 0,                                    \
-	  ".elf: how many functions it has: also handlers, and precompiled code that nobody "      \
-	  "called")                                                                                \
+	  ".elf, .perfmap: how many functions it has: also handlers; .elf: also precompiled code " \
+	  "that nobody called")                                                                    \
 	X(CODE_FRAMES, "frames", NULL, KIND_NUMBER, 0, 0,                                          \
 	  ".elf: how many of these have a description of their frame")                             \
 	X(CODE_LINES, "lines", NULL, KIND_NUMBER, 0, 0, ".elf: rows of its table of source lines") \
 	X(CODE_LEFT_OUT, "left_out", NULL, KIND_NUMBER, 0, 0,                                      \
-	  ".elf: functions that overlap others, or whose unwind codes contradict themselves")      \
-	X(CODE_ALL, "all_code", NULL, KIND_FLAG, 0, 0, ".elf: could all tables of code be read?")
+	  ".elf, .perfmap: functions that overlap others; .elf: also those whose unwind codes "    \
+	  "contradict themselves")                                                                 \
+	X(CODE_ALL, "all_code", NULL, KIND_FLAG, 0, 0,                                             \
+	  ".elf, .perfmap: could all tables of code be read?")
 
 COLUMNS(code, CODE_COLUMNS, CODE_LIST);
 
-bool export_wants_code(const struct call *call)
+/* The one that the call asks for; NULL: none. */
+static const struct code_format *asked_format(const struct call *call)
 {
 	const struct value *name = &call->options[0];
 	const char *point = strrchr(call->words[0].text, '.');
-	return name->given ? strcasecmp(name->text, CODE_FORMAT) == 0
-			   : point && strcasecmp(point, CODE_ENDING) == 0;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		if (name->given ? strcasecmp(name->text, formats[i].name) == 0
+				: point && strcasecmp(point, formats[i].ending) == 0)
+			return &formats[i];
+	}
+	return NULL;
+}
+
+bool export_wants_code(const struct call *call)
+{
+	return asked_format(call);
 }
 
 enum hd_status export_code_check(struct call *call)
 {
-	return output_is_stdout(call->words[0].text) ? output_check(call, CODE_ENDING, true)
-						     : HD_OK;
+	const struct code_format *format = asked_format(call);
+	return output_is_stdout(call->words[0].text)
+		       ? output_check(call, format->ending, format->is_binary)
+		       : HD_OK;
 }
 
-static void answer_code(struct call *call, const char *path,
+static void answer_code(struct call *call, const char *path, const struct code_format *format,
 			const struct managed_elf_counts *counts)
 {
 	static const struct schema schema = {
 		SCHEMA_COLUMNS(code_columns),
-		.lines = "Wrote {file}: {methods:*method}, {functions:*function}, {lines:*line}.\n"
+		.lines = "Wrote {file}: {methods:*method}, {functions:*function}[=lines , "
+			 "{lines:*line}].\n"
 	};
-	const struct cell cells[CODE_COLUMNS] = {
+	struct cell cells[CODE_COLUMNS] = {
 		[CODE_FILE] = cell_string(path),
-		[CODE_FORMAT_NAME] = cell_string(CODE_FORMAT),
+		[CODE_FORMAT_NAME] = cell_string(format->name),
 		[CODE_METHODS] = cell_number(counts->methods),
 		[CODE_FUNCTIONS] = cell_number(counts->functions),
-		[CODE_FRAMES] = cell_number(counts->frames),
-		[CODE_LINES] = cell_number(counts->lines),
 		[CODE_LEFT_OUT] = cell_number(counts->left_out),
 		[CODE_ALL] = cell_flag(!counts->is_partial),
 	};
 	char count[COUNT_SIZE];
+	if (format->is_binary) {
+		cells[CODE_FRAMES] = cell_number(counts->frames);
+		cells[CODE_LINES] = cell_number(counts->lines);
+	}
 	answer_record(&call->answer, &schema, cells);
 	if (counts->left_out) {
 		answer_remark(&call->answer,
-			      "%s left out or without frames: they overlap others, or their unwind "
-			      "codes contradict themselves.\n",
+			      format->is_binary ? "%s left out or without frames: they overlap "
+						  "others, or their unwind codes contradict "
+						  "themselves.\n"
+						: "%s left out: they overlap others.\n",
 			      format_count(counts->left_out, "function", count));
 	}
-	if (!counts->lines) {
+	if (format->is_binary && !counts->lines) {
 		answer_remark(
 			&call->answer,
 			counts->has_pdb
@@ -92,21 +122,22 @@ static bool write_part(void *arg, const char *bytes, size_t size)
 enum hd_status export_code(struct call *call)
 {
 	const char *path = call->words[0].text;
+	const struct code_format *format = asked_format(call);
 	struct managed_elf_counts counts;
 	struct output_file file;
 	if (!call->heap) {
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "a %s is made of a core or a process; a heap dump file has no code",
-			    CODE_ENDING);
+			    format->ending);
 	}
 	runtime_symbols_set(call->heap->runtime, call->settings.symbols);
 	if (output_is_stdout(path)) {
-		return managed_elf_write(call->heap->runtime, &call->job, output_write, &call->out,
-					 &counts, call->err);
+		return format->write(call->heap->runtime, &call->job, output_write, &call->out,
+				     &counts, call->err);
 	}
 	TRY(output_file_open(&file, path, &call->job, call->err));
-	enum hd_status status = managed_elf_write(call->heap->runtime, &call->job, write_part,
-						  &file, &counts, call->err);
+	enum hd_status status = format->write(call->heap->runtime, &call->job, write_part, &file,
+					      &counts, call->err);
 	if (status != HD_OK && !file.error) {
 		output_file_abandon(&file);
 		return status;
@@ -114,6 +145,6 @@ enum hd_status export_code(struct call *call)
 	TRY(output_file_commit(&file, call->err));
 	call->is_written = true;
 	job_end(&call->job);
-	answer_code(call, path, &counts);
+	answer_code(call, path, format, &counts);
 	return HD_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Managed code as an ELF file, for debuggers (doc/managed-elf.md). */
+/* Managed code as an ELF file, for debuggers (doc/managed-elf.md), or as the map of perf. */
 #pragma once
 
 #include "command/call.h"

@@ -140,11 +140,11 @@ enum hd_status output_ending_check(const struct call *call, const struct value *
 		if (format_at(i)->write)
 			text_printf(&list, "%s, ", format_at(i)->extension);
 	}
-	enum hd_status status =
-		fail(call->err, HD_ERR_ARGUMENT, 0,
-		     "the ending %.40s is not one of %s.sqlite, .elf: give one of these, or "
-		     "-format NAME",
-		     point, list.bytes ? list.bytes : "");
+	enum hd_status status = fail(
+		call->err, HD_ERR_ARGUMENT, 0,
+		"the ending %.40s is not one of %s.sqlite, .elf, .perfmap: give one of these, or "
+		"-format NAME",
+		point, list.bytes ? list.bytes : "");
 	return status;
 }
 
