@@ -81,6 +81,18 @@ static bool managed_step(struct memory *memory, const struct unwind_function *fu
 	return true;
 }
 
+/* fake_stack.c writes what x86-64 has: four bytes, two for each code, four for the handler. */
+static bool unwind_extent(struct memory *memory, uint64_t address, uint64_t *ret_size,
+			  uint64_t *ret_length)
+{
+	uint8_t count;
+	if (!memory_u8(memory, address + 2, &count))
+		return false;
+	*ret_size = (8 + 2 * (uint64_t)count + 3) & ~(uint64_t)3;
+	*ret_length = 0;
+	return true;
+}
+
 static bool frame_is_whole(struct memory *memory, const struct unwind_function *function,
 			   const struct registers *registers)
 {
@@ -116,6 +128,7 @@ static const struct arch_ops ops = {
 	.signal_context = signal_context,
 	.follows_call = follows_call,
 	.managed_step = managed_step,
+	.unwind_extent = unwind_extent,
 	.frame_is_whole = frame_is_whole,
 	.precode_method = precode_method,
 	.precode_target = precode_target,

@@ -20,7 +20,7 @@ TEST(what_each_release_has)
 		{ CORECLR_FRAME_VTABLES, { 0, 0, 1, 1, 0, 0, 0 } },
 		{ CORECLR_FRAME_NUMBERS, { 0, 0, 0, 0, 1, 1, 0 } },
 		{ CORECLR_CROSS_REFERENCES, { 0, 0, 0, 0, 1, 1, 1 } },
-		{ CORECLR_HIJACK_RCX, { 0, 0, 0, 0, 1, 1, 1 } },
+		{ CORECLR_HIJACK_CONTINUATION, { 0, 0, 0, 0, 1, 1, 1 } },
 		{ CORECLR_DIRECT_EXCEPTION, { 0, 0, 0, 0, 0, 1, 1 } },
 		{ CORECLR_EMPTY_ABORTED_FRAMES, { 0, 0, 0, 0, 0, 1, 1 } },
 		{ CORECLR_DEBUG_FLAGS, { 0, 0, 1, 1, 1, 0, 0 } },

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares runtime/coreclr/layouts, as far as it is about threads and their stacks, with doc/coreclr.md. */
+#include "arch/arch.h"
 #include "arch/x86_64/frame_registers.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/layout_access.h"
-#include "runtime/coreclr/layouts/amd64.h"
 #include "runtime/coreclr/layouts/exinfo.h"
 #include "runtime/coreclr/layouts/gc_frames.h"
+#include "runtime/coreclr/layouts/processor.h"
 #include "runtime/thread_state.h"
 #include "support/assert_more.h"
 #include "support/fake_memory.h"
 #include "support/suite.h"
+#include "targets/target.h"
 
 /* Bytes whose word at 8 * i is 100 + i. */
 static void fill(uint8_t *bytes, size_t size)
@@ -101,12 +103,17 @@ TEST(frames_are_told_by_their_first_word)
 TEST(blocks_of_registers)
 {
 	static const uint8_t saved[] = { REG_R12, REG_R13, REG_R14, REG_R15, REG_RBX, REG_RBP };
-	const struct coreclr old = { .base.ops = &coreclr_ops, .major = 9 },
-			     new = { .base.ops = &coreclr_ops, .major = 10 };
-	CU_ASSERT_EQUAL(memcmp(saved_registers, saved, sizeof(saved)), 0);
-	ASSERT_UINT(TRANSITION_SAVED, 48);
-	ASSERT_UINT(TRANSITION_RETURN, 96);
-	ASSERT_UINT(TRANSITION_SIZE, 104);
+	struct target target = { .arch = &arch_x86_64 };
+	const struct coreclr old = { .base = { .ops = &coreclr_ops, .target = &target },
+				     .major = 9 },
+			     new = { .base = { .ops = &coreclr_ops, .target = &target },
+				     .major = 10 };
+	const struct processor_layout *processor = processor_layout(&new.base);
+	ASSERT_UINT(processor->saved_count, sizeof(saved));
+	CU_ASSERT_EQUAL(memcmp(processor->saved, saved, sizeof(saved)), 0);
+	ASSERT_UINT(processor->transition.saved, 48);
+	ASSERT_UINT(processor->transition.return_address, 96);
+	ASSERT_UINT(processor->transition.size, 104);
 	const struct hijack_layout *layout = hijack_layout(&old.base);
 	ASSERT_UINT(layout->size, 72);
 	ASSERT_UINT(layout->result_count, 2);
@@ -118,10 +125,14 @@ TEST(blocks_of_registers)
 	ASSERT_UINT(layout->results[0], REG_RAX);
 	ASSERT_UINT(layout->results[1], REG_RDX);
 	ASSERT_UINT(layout->results[2], REG_RCX);
-	ASSERT_UINT(context_register(REG_RAX), 0x78);
-	ASSERT_UINT(context_register(REG_RBX), 0x90);
-	ASSERT_UINT(context_register(REG_RIP), 0xf8);
-	ASSERT_UINT(SOFTWARE_FRAME_POINTERS + context_pointer(REG_RBX), 24 + 128 + 8 * 3);
+	ASSERT_UINT(context_register(&new.base, REG_RAX), 0x78);
+	ASSERT_UINT(context_register(&new.base, REG_RBX), 0x90);
+	ASSERT_UINT(context_register(&new.base, REG_RIP), 0xf8);
+	ASSERT_UINT(SOFTWARE_FRAME_POINTERS + context_pointer(&new.base, REG_RBX),
+		    24 + 128 + 8 * 3);
+	ASSERT_UINT(debug_register(&new.base, 15), REG_R15);
+	ASSERT_UINT(debug_register(&new.base, 16), REG_RSP);
+	ASSERT_UINT(debug_register(&new.base, 17), ARCH_NONE);
 }
 
 /* doc/coreclr.md 12.7: handler, clause, flags, low, high, exception, pass. */

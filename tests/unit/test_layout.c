@@ -61,6 +61,25 @@ TEST(what_is_known_is_kept)
 	ASSERT_UINT(layout.origins[L_THREAD_ID], ORIGIN_BUILD);
 }
 
+/* On another processor some offsets differ, and of some nothing is known. */
+TEST(differences_of_a_processor)
+{
+	static const struct layout_difference differences[] = { { L_THREAD_LINK, NO, 152, 160 },
+								{ L_THREAD_OS_ID, NO, 336, 272 } };
+	for (unsigned int major = 8; major <= 11; major++) {
+		struct layout layout;
+		layout_init(&layout);
+		layout_set(&layout, L_THREAD_OS_ID, 400, ORIGIN_DESCRIPTOR);
+		layout_fill_but(&layout, major, differences, 2);
+		CU_ASSERT_EQUAL(layout_has(&layout, L_THREAD_LINK), major >= 10);
+		if (major >= 10)
+			ASSERT_UINT((uint64_t)layout.offsets[L_THREAD_LINK],
+				    major == 10 ? 152 : 160);
+		ASSERT_UINT((uint64_t)layout.offsets[L_THREAD_OS_ID], 400);
+		CU_ASSERT_EQUAL(layout_has(&layout, L_MT_FLAGS), major >= 9);
+	}
+}
+
 TEST(no_offset_is_taken_that_cannot_be_one)
 {
 	struct layout layout;

@@ -108,6 +108,12 @@ struct arch_ops {
 	bool (*managed_step)(struct memory *memory, const struct unwind_function *function,
 			     struct registers *registers);
 	/**
+	 * How many bytes the unwind data at @p address takes, with the address of its handler: GCInfo of ReadyToRun
+	 * code follows.  @p ret_length: bytes of the function, or 0 if the data does not say it.
+	 */
+	bool (*unwind_extent)(struct memory *memory, uint64_t address, uint64_t *ret_size,
+			      uint64_t *ret_length);
+	/**
 	 * Does the frame of a managed function that was interrupted at @p registers exist? false in
 	 * its prologue and epilogue, and when that cannot be told.
 	 */

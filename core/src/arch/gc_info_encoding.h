@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** The numbers in a GCInfo; each has chunks of as many bits as the processor's encoding says. */
@@ -36,4 +37,6 @@ struct gc_info_encoding {
 	uint8_t code_shift; /**< lengths and offsets of code are written without so many bits */
 	uint8_t frame_register_xor; /**< the frame register is written as its number, xor this */
 	uint8_t register_last;      /**< the largest number of a register that can have a slot */
+	bool wants_only_leaf;       /**< funclets always report for their method: no flag says so */
+	uint8_t edit_continue_numbers; /**< how many numbers follow if the method can be edited */
 };

@@ -112,7 +112,7 @@ bool exception_frame_at(struct heap *heap, const struct exception_info *info, ui
 	uint64_t data;
 	uint32_t size;
 	if (!trace_bytes(heap, info->stack_trace_array, &data, &size) ||
-	    !trace_element_at(heap->memory, data, size, index, &element))
+	    !trace_element_at(heap->runtime, data, size, index, &element))
 		return false;
 	*ret = (struct exception_frame){ .ip = element.ip,
 					 .within = element.within,

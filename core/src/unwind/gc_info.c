@@ -5,7 +5,7 @@
  * and for each safe point, or each 64 bytes of the ranges, which of these slots are live.
  *
  * Versions: before 4, the header has the kind of the return value, and the offset in a caller's
- * frame, also that of a safe point, is the return address minus one.
+ * frame, also that of a safe point, is the return address minus one.  Other processors differ by their gc_info_encoding.
  */
 #include "unwind/gc_info.h"
 
@@ -40,8 +40,9 @@ struct decoder {
 	struct gc_bits bits;
 	const struct gc_info_query *query;
 	struct gc_info *info;
-	uint32_t offset;  /* that is looked up */
-	bool has_scratch; /* scratch registers and stack are live */
+	uint32_t offset;    /* that is looked up */
+	unsigned int shift; /* offsets and lengths are written without so many bits */
+	bool has_scratch;   /* scratch registers and stack are live */
 	bool is_slim;
 	uint32_t safe_points, ranges;
 	uint32_t safe_point;                 /* index of the safe point at offset; safe_points =
@@ -110,7 +111,13 @@ static void read_gc_info_header(struct decoder *decoder)
 							   : GC_INFO_RETURN_KIND_FAT);
 	}
 	info->code_length = read_number(decoder, GC_INFO_CODE_LENGTH);
-	info->wants_only_leaf = flags & FLAG_ONLY_LEAF;
+	decoder->shift = encoding->code_shift;
+	/* Before version 4, only the length is written without the bits that are always 0. */
+	if (decoder->query->version < 4 && info->code_length <= CODE_LENGTH_MAX) {
+		info->code_length <<= decoder->shift;
+		decoder->shift = 0;
+	}
+	info->wants_only_leaf = encoding->wants_only_leaf || (flags & FLAG_ONLY_LEAF);
 	read_places(decoder, flags);
 	info->frame_register = ARCH_NONE;
 	if (flags & FLAG_FRAME_REGISTER) {
@@ -120,7 +127,8 @@ static void read_gc_info_header(struct decoder *decoder)
 			bits->failed = true;
 		info->frame_register = (uint8_t)(number ^ encoding->frame_register_xor);
 	}
-	if (flags & FLAG_EDIT_CONTINUE)
+	for (uint8_t i = 0; (flags & FLAG_EDIT_CONTINUE) && i < encoding->edit_continue_numbers;
+	     i++)
 		(void)read_number(decoder, GC_INFO_EDIT_CONTINUE);
 	if (flags & FLAG_REVERSE_PINVOKE)
 		(void)read_signed(decoder, GC_INFO_STACK_SLOT);
@@ -196,7 +204,7 @@ static void find_offset(struct decoder *decoder)
 	const struct gc_info_query *query = decoder->query;
 	bool has_old_offsets = query->version < 4;
 	uint64_t table = decoder->bits.position;
-	unsigned int shift = query->arch->gc_info->code_shift;
+	unsigned int shift = decoder->shift;
 	decoder->offset = query->offset >> shift;
 	decoder->has_scratch = query->is_active;
 	/* A call that throws does not count as active: its arguments are dead (checked with 9). */
@@ -491,7 +499,7 @@ enum gc_info_result gc_info_decode(struct memory *memory, uint64_t address,
 	}
 	if (result == GC_INFO_OK) {
 		keep_live(&decoder);
-		ret->code_length <<= query->arch->gc_info->code_shift;
+		ret->code_length <<= decoder.shift;
 	} else {
 		ret->slots_count = 0;
 	}

@@ -12,6 +12,7 @@
 #include "arch/x86_64/opcodes.h"
 #include "arch/x86_64/ucontext.h"
 #include "arch/x86_64/unwind_codes.h"
+#include "arch/x86_64/unwind_info.h"
 #include "arch/x86_64/unwind_rows.h"
 
 _Static_assert(REG_ROWS == X86_64_REGISTER_COUNT, "each register of the table");
@@ -58,6 +59,7 @@ static const struct arch_ops ops = {
 	.waits_without_end = x86_64_waits_without_end,
 	.follows_call = x86_64_follows_call,
 	.managed_step = unwind_codes_step,
+	.unwind_extent = x86_64_unwind_extent,
 	.frame_is_whole = unwind_frame_is_whole,
 	.managed_rows = unwind_rows_write,
 	.precode_method = x86_64_precode_method,
@@ -93,6 +95,7 @@ static const struct gc_info_encoding gc_info = {
 	},
 	.frame_register_xor = REG_RBP,
 	.register_last = REG_R15,
+	.edit_continue_numbers = 1,
 };
 
 const struct arch arch_x86_64 = {

@@ -22,6 +22,18 @@ bool unwind_info_read(struct memory *memory, uint64_t address, struct unwind_inf
 	return version && version <= VERSION_LAST && size >= needed;
 }
 
+bool x86_64_unwind_extent(struct memory *memory, uint64_t address, uint64_t *ret_size,
+			  uint64_t *ret_length)
+{
+	uint8_t count;
+	if (!memory_u8(memory, address + 2, &count))
+		return false;
+	/* The handler's address is always there. */
+	*ret_size = (UNWIND_HEADER_SIZE + 2 * (uint64_t)count + 4 + 3) & ~(uint64_t)3;
+	*ret_length = 0;
+	return true;
+}
+
 static uint32_t unwind_slot_at(const struct unwind_info *info, unsigned int index)
 {
 	return load_u16(info->bytes + UNWIND_HEADER_SIZE + 2 * (size_t)index);

@@ -63,6 +63,10 @@ static inline uint64_t unwind_frame_offset(const struct unwind_info *info)
 /** Read the UNWIND_INFO at @p address; false when it is not there, or of an unknown version. */
 bool unwind_info_read(struct memory *memory, uint64_t address, struct unwind_info *ret);
 
+/** See arch_ops.unwind_extent. */
+bool x86_64_unwind_extent(struct memory *memory, uint64_t address, uint64_t *ret_size,
+			  uint64_t *ret_length);
+
 /** The code at @p index; false when its kind does not exist, or it ends after the last one. */
 bool unwind_code_at(const struct unwind_info *info, unsigned int index, struct unwind_code *ret);
 

@@ -5,29 +5,12 @@
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/find.h"
 #include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/layout_fill.h"
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/types/method_table.h"
 #include "runtime/coreclr/types/type_lookup.h"
 #include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
-#include "util/text.h"
-
-/* The last release whose heap was compared with other tools. */
-#define MAJOR_LAST 11u
-/* How many fields that a newer release lacks are told by name. */
-#define MISSING_TOLD 8u
-
-#define ADVICE_SYSROOT "give the folder with the runtime's files by --sysroot, or take a full dump"
-
-static const char *files_advice(const struct runtime *runtime)
-{
-	return target_advice(runtime->target, coreclr_of(runtime)->descriptor.address,
-			     ADVICE_SYSROOT);
-}
-
-/* Without these no object can be read. */
-static const enum layout_field needed[] = { L_MT_FLAGS, L_MT_BASE_SIZE, L_MT_CLASS, L_MT_PARENT,
-					    L_CLASS_METHOD_TABLE };
 
 /* The descriptor, or NULL, with a finding if the runtime should have one. */
 static enum hd_status read_descriptor(struct runtime *runtime, struct descriptor **ret,
@@ -48,74 +31,9 @@ static enum hd_status read_descriptor(struct runtime *runtime, struct descriptor
 	bool is_known = layout_build_find(runtime->build_id) != NULL;
 	findings_add(&runtime->target->findings,
 		     status == HD_ERR_FAULT ? FINDING_NO_DESCRIPTOR : FINDING_BAD_DESCRIPTOR,
-		     is_known ? NULL : files_advice(runtime), "%s: %s", reason.message,
+		     is_known ? NULL : coreclr_files_advice(runtime), "%s: %s", reason.message,
 		     is_known ? "the offsets of this build are known, nothing is lost"
 			      : "offsets are those of its release's series");
-	return HD_OK;
-}
-
-/* Report the fields that the last known release has and that this one does not tell. */
-static void report_missing_fields(struct runtime *runtime)
-{
-	struct layout last;
-	HD_CLEANUP(text) struct text names = { 0 };
-	size_t count = 0;
-	layout_init(&last);
-	layout_fill(&last, MAJOR_LAST, ORIGIN_SERIES);
-	for (size_t i = 0; i < L_COUNT; i++) {
-		const char *type, *field;
-		if (!layout_has(&last, (enum layout_field)i) ||
-		    layout_has(&coreclr_of(runtime)->layout, (enum layout_field)i))
-			continue;
-		layout_name((enum layout_field)i, &type, &field);
-		if (count++ < MISSING_TOLD)
-			text_printf(&names, "%s%s.%s", count > 1 ? ", " : "", type, field);
-	}
-	if (count) {
-		findings_add(&runtime->target->findings, FINDING_MISSING_FIELDS, NULL,
-			     "the descriptor of .NET %s does not say where %zu of the fields are "
-			     "that are read here (%s%s): answers that need them leave something "
-			     "out (info -layout lists them)",
-			     runtime->version, count, names.bytes ? names.bytes : "",
-			     count > MISSING_TOLD ? ", ..." : "");
-	}
-}
-
-static enum hd_status fill_layout(struct runtime *runtime, const struct descriptor *descriptor,
-				  struct hd_error *err)
-{
-	layout_init(&coreclr_of(runtime)->layout);
-	if (descriptor)
-		descriptor_fill(descriptor, &coreclr_of(runtime)->layout);
-	bool is_known = layout_build_find(runtime->build_id) != NULL;
-	layout_fill(&coreclr_of(runtime)->layout, coreclr_of(runtime)->major,
-		    is_known ? ORIGIN_BUILD : ORIGIN_SERIES);
-	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-		if (!layout_has(&coreclr_of(runtime)->layout, needed[i])) {
-			return fail(err, HD_ERR_UNSUPPORTED,
-				    coreclr_of(runtime)->descriptor.address,
-				    "this runtime (.NET %s, build-id %s) is not known, and its "
-				    "contract descriptor does not tell its layout: %s",
-				    *runtime->version ? runtime->version : "of unknown version",
-				    *runtime->build_id ? runtime->build_id : "unknown",
-				    files_advice(runtime));
-		}
-	}
-	runtime->alloc_layout = coreclr_alloc_layout(runtime);
-	struct findings *findings = &runtime->target->findings;
-	if (coreclr_of(runtime)->major > MAJOR_LAST) {
-		findings_add(findings, FINDING_NEWER_RUNTIME, NULL,
-			     ".NET %s is newer than what was tried (%u): it is read by the names "
-			     "in its descriptor, and what that does not name is not known",
-			     runtime->version, MAJOR_LAST);
-		report_missing_fields(runtime);
-	} else if (!is_known && !descriptor) {
-		findings_add(findings, FINDING_UNKNOWN_BUILD, files_advice(runtime),
-			     "the build %s of .NET %s is not known: offsets are those of its "
-			     "release's series and may differ",
-			     *runtime->build_id ? runtime->build_id : "without build-id",
-			     runtime->version);
-	}
 	return HD_OK;
 }
 
@@ -158,7 +76,7 @@ static enum hd_status read_runtime(struct runtime *runtime, const struct descrip
 {
 	size_t gc_index = 0;
 	TRY(coreclr_read_version(runtime, descriptor, err));
-	TRY(fill_layout(runtime, descriptor, err));
+	TRY(coreclr_fill_layout(runtime, descriptor, err));
 	TRY(gc_find(runtime, &gc_index, err));
 	runtime->has_cross_references = coreclr_has(runtime, CORECLR_CROSS_REFERENCES);
 	coreclr_read_globals(runtime, descriptor, gc_index);

@@ -42,8 +42,10 @@
 	X(CROSS_REFERENCES, 10, 0)                                                                     \
 	/* a unit of the nibble map may hold a method's start itself (12.3; nibblemapmacros.h) */      \
 	X(NIBBLE_STARTS, 10, 0)                                                                        \
-	/* HijackArgs have rcx (12.6; cgencpu.h) */                                                    \
-	X(HIJACK_RCX, 10, 0)                                                                           \
+	/* HijackArgs have a continuation's register (12.6; cgencpu.h) */                              \
+	X(HIJACK_CONTINUATION, 10, 0)                                                                  \
+	/* HijackArgs are longer on arm64 (12.6; cgencpu.h) */                                         \
+	X(LARGE_HIJACK, 11, 0)                                                                         \
 	/* GCInfo says what a hijacked call returns, the Frame does not (12.5, 12.6; frames.h) */      \
 	X(RESULTS_IN_GC_INFO, 10, 0)                                                                   \
 	/* Frames begin with their vtables, some of which g_dacTable ends in (4, 12.6; vptr_list.h) */ \

@@ -98,6 +98,29 @@ void layout_fill(struct layout *layout, unsigned int major, enum layout_origin o
 	}
 }
 
+static int32_t value_in(const struct layout_difference *difference, unsigned int major)
+{
+	return major == 9 ? difference->v9 : major == 10 ? difference->v10 : difference->v11;
+}
+
+void layout_fill_but(struct layout *layout, unsigned int major,
+		     const struct layout_difference *differences, size_t count)
+{
+	struct layout filled = *layout;
+	if (major < 9)
+		return;
+	layout_fill(&filled, major, ORIGIN_SERIES);
+	for (size_t i = 0; i < count; i++) {
+		enum layout_field field = differences[i].field;
+		if (layout->origins[field] != ORIGIN_NONE)
+			continue;
+		filled.offsets[field] = NO;
+		filled.origins[field] = ORIGIN_NONE;
+		layout_set(&filled, field, value_in(&differences[i], major), ORIGIN_SERIES);
+	}
+	*layout = filled;
+}
+
 const struct layout_build *layout_build_find(const char *build_id)
 {
 	for (size_t i = 0; i < sizeof(builds) / sizeof(builds[0]); i++) {

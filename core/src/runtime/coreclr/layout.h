@@ -226,8 +226,17 @@ static inline bool layout_has(const struct layout *layout, enum layout_field fie
 
 /** A layout in which nothing is known yet. */
 void layout_init(struct layout *layout);
-/** Fill what is still ORIGIN_NONE from the table of @p major (8 to 11), as @p origin. */
+/** Fill what is still ORIGIN_NONE from the table of @p major (8 to 11), which is that of x86-64, as @p origin. */
 void layout_fill(struct layout *layout, unsigned int major, enum layout_origin origin);
+
+/** Another value than that of LAYOUT_FIELDS, on another processor; NO: it is not known there. */
+struct layout_difference {
+	enum layout_field field;
+	int32_t v9, v10, v11;
+};
+/** The same for a processor that has the same offsets but for @p count of them; 9 to 11. */
+void layout_fill_but(struct layout *layout, unsigned int major,
+		     const struct layout_difference *differences, size_t count);
 /** Set one offset; a value that cannot be an offset is ignored. */
 void layout_set(struct layout *layout, enum layout_field field, int64_t offset,
 		enum layout_origin origin);

@@ -13,6 +13,7 @@
 #include "runtime/coreclr/code/method_list.h"
 #include "runtime/coreclr/code/source.h"
 #include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/layouts/processor.h"
 #include "runtime/coreclr/modules/module_proof.h"
 #include "targets/target.h"
 #include "util/alloc.h"
@@ -124,21 +125,56 @@ void runtime_code_touch(struct runtime *runtime)
 	}
 }
 
+uint64_t runtime_function_size(const struct runtime *runtime)
+{
+	return processor_layout(runtime)->has_function_ends ? sizeof(struct runtime_function)
+							    : 2 * sizeof(uint32_t);
+}
+
+struct runtime_function runtime_function_of(const struct runtime *runtime, const uint8_t *at)
+{
+	struct runtime_function ret = { .begin = load_u32(at) };
+	if (processor_layout(runtime)->has_function_ends) {
+		ret.end = load_u32(at + 4);
+		ret.unwind_info = load_u32(at + 8);
+	} else {
+		ret.unwind_info = load_u32(at + 4);
+	}
+	return ret;
+}
+
+uint64_t runtime_function_end(const struct runtime *runtime, uint64_t base,
+			      const struct runtime_function *function)
+{
+	uint64_t size, length;
+	if (processor_layout(runtime)->has_function_ends)
+		return function->end;
+	return runtime_arch(runtime)->ops->unwind_extent(
+		       runtime->memory, base + function->unwind_info, &size, &length) &&
+			       length
+		       ? function->begin + length
+		       : 0;
+}
+
 bool runtime_function_read(struct runtime *runtime, uint64_t table, uint32_t index,
 			   struct runtime_function *ret)
 {
-	return memory_read(runtime->memory, table + RUNTIME_FUNCTION_SIZE * (uint64_t)index, ret,
-			   sizeof(*ret));
+	uint8_t bytes[sizeof(*ret)];
+	uint64_t size = runtime_function_size(runtime);
+	if (!memory_read(runtime->memory, table + size * index, bytes, (size_t)size))
+		return false;
+	*ret = runtime_function_of(runtime, bytes);
+	return true;
 }
 
 bool runtime_function_find(struct runtime *runtime, uint64_t table, uint32_t count, uint64_t rva,
 			   uint32_t *ret_index)
 {
 	uint32_t low = 0, high = count, begin;
+	uint64_t size = runtime_function_size(runtime);
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (!memory_u32(runtime->memory, table + RUNTIME_FUNCTION_SIZE * (uint64_t)middle,
-				&begin))
+		if (!memory_u32(runtime->memory, table + size * middle, &begin))
 			return false;
 		if (begin <= rva) {
 			low = middle + 1;

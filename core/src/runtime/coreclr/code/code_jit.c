@@ -93,8 +93,10 @@ static bool find_function(struct runtime *runtime, uint64_t header, uint64_t cod
 	if (!count)
 		return true; /* not known: the method is */
 	if (!runtime_function_find(runtime, table, count, rva, &index) ||
-	    !runtime_function_read(runtime, table, index, &function) ||
-	    (function.end > function.begin && rva >= function.end))
+	    !runtime_function_read(runtime, table, index, &function))
+		return false;
+	uint64_t end = runtime_function_end(runtime, ret->image_base, &function);
+	if (end > function.begin && rva >= end)
 		return false;
 	ret->function = ret->image_base + function.begin;
 	ret->unwind_info = ret->image_base + function.unwind_info;

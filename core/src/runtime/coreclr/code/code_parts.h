@@ -47,11 +47,17 @@ struct code_tables {
 /** The tables of @p runtime, made the first time; NULL when memory is exhausted, and of another runtime. */
 struct code_tables *code_tables(struct runtime *runtime);
 
-/** RUNTIME_FUNCTION: RVAs (readytorun.h, clrnt.h). */
-#define RUNTIME_FUNCTION_SIZE 12u
+/** RUNTIME_FUNCTION: RVAs (readytorun.h, clrnt.h); end is 0 where the unwind data says it (processor_layout). */
 struct runtime_function {
 	uint32_t begin, end, unwind_info;
 };
+/** Bytes of one. */
+uint64_t runtime_function_size(const struct runtime *runtime);
+/** One of the bytes at @p at. */
+struct runtime_function runtime_function_of(const struct runtime *runtime, const uint8_t *at);
+/** The RVA where @p function of the code at @p base ends; 0: it is not known. */
+uint64_t runtime_function_end(const struct runtime *runtime, uint64_t base,
+			      const struct runtime_function *function);
 bool runtime_function_read(struct runtime *runtime, uint64_t table, uint32_t index,
 			   struct runtime_function *ret);
 /** Index of the last of @p count functions whose start is not above @p rva. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Code that was compiled ahead of time (readytoruninfo.h, codeman.cpp: ReadyToRunJitManager). */
+#include "arch/arch.h"
 #include "mem/memory.h"
 #include "runtime/coreclr/code/code_parts.h"
 #include "runtime/coreclr/code/method_list.h"
@@ -33,10 +34,6 @@
 /* The first major versions of images whose GCInfo has version 3, and 4. */
 #define FIRST_GC_INFO_3 10u
 #define FIRST_GC_INFO_4 11u
-
-/* UNWIND_INFO: u8 number of codes at 2, u16 codes from 4 on, then always a u32 for the handler. */
-#define UNWIND_COUNT 2u
-#define UNWIND_CODES 4u
 
 void r2r_image_deinit(struct r2r_image *image)
 {
@@ -255,11 +252,12 @@ bool precompiled_code(struct runtime *runtime, const struct code_section *sectio
 	struct runtime_function function, first;
 	uint32_t index, first_index;
 	uint64_t rva = code - section->begin;
-	uint8_t codes;
+	uint64_t size, length;
 	if (!image || !image->functions ||
 	    !runtime_function_find(runtime, image->functions, image->function_count, rva, &index) ||
 	    !runtime_function_read(runtime, image->functions, index, &function) ||
-	    (function.end && rva >= function.end) ||
+	    (runtime_function_end(runtime, section->begin, &function) &&
+	     rva >= runtime_function_end(runtime, section->begin, &function)) ||
 	    !(image->is_partial
 		      ? find_entry_in_part(runtime, image, index, &info.start, &info.method_desc)
 		      : find_entry(image, section->begin + function.begin, &info.start,
@@ -275,9 +273,10 @@ bool precompiled_code(struct runtime *runtime, const struct code_section *sectio
 	     first.begin != first_rva))
 		return false;
 	uint64_t unwind_info = section->begin + first.unwind_info;
-	if (!memory_u8(runtime->memory, unwind_info + UNWIND_COUNT, &codes))
+	if (!runtime_arch(runtime)->ops->unwind_extent(runtime->memory, unwind_info, &size,
+						       &length))
 		return false;
-	info.gc_info = unwind_info + ((UNWIND_CODES + 2 * (uint64_t)codes + 4 + 3) & ~(uint64_t)3);
+	info.gc_info = unwind_info + size;
 	info.gc_info_version = image->gc_info_version;
 	info.function = section->begin + function.begin;
 	info.unwind_info = section->begin + function.unwind_info;

@@ -29,7 +29,7 @@ struct reading {
 	const struct code_section *section;
 	struct code_functions *functions;
 	struct clause_handlers handlers; /* of the method that is read */
-	struct runtime_function block[FUNCTIONS_READ];
+	uint8_t block[FUNCTIONS_READ * sizeof(struct runtime_function)];
 };
 
 void code_places_add(struct code_places *places, uint64_t address, uint64_t size)
@@ -68,14 +68,15 @@ static uint32_t mark_of(struct reading *reading, const struct method_body *body,
 static bool add(struct reading *reading, const struct runtime_function *function,
 		const struct code_function *about)
 {
+	uint64_t end = runtime_function_end(reading->runtime, reading->section->begin, function);
 	struct code_functions *functions = reading->functions;
 	const struct code_section *section = reading->section;
 	struct code_function row = *about;
 	row.image_base = section->begin;
 	row.begin = section->begin + function->begin;
-	row.end = section->begin + function->end;
+	row.end = section->begin + end;
 	row.unwind_info = section->begin + function->unwind_info;
-	if (function->end <= function->begin || row.end > section->end || row.end < row.begin) {
+	if (end <= function->begin || row.end > section->end || row.end < row.begin) {
 		functions->left_out++;
 		return true;
 	}
@@ -93,12 +94,20 @@ static bool add(struct reading *reading, const struct runtime_function *function
 static size_t read_block(struct reading *reading, uint64_t table, uint64_t first, uint64_t count)
 {
 	size_t wanted = count < FUNCTIONS_READ ? (size_t)count : FUNCTIONS_READ;
-	size_t got = memory_prefix(reading->runtime->memory, table + RUNTIME_FUNCTION_SIZE * first,
-				   reading->block, wanted * RUNTIME_FUNCTION_SIZE) /
-		     RUNTIME_FUNCTION_SIZE;
+	size_t size = (size_t)runtime_function_size(reading->runtime);
+	size_t got = memory_prefix(reading->runtime->memory, table + size * first, reading->block,
+				   wanted * size) /
+		     size;
 	if (got < wanted)
 		reading->functions->is_partial = true;
 	return got;
+}
+
+static struct runtime_function function_at(const struct reading *reading, size_t index)
+{
+	return runtime_function_of(reading->runtime,
+				   reading->block +
+					   index * (size_t)runtime_function_size(reading->runtime));
 }
 
 /* The functions of one method of the JIT, which ascend; false when memory is exhausted. */
@@ -122,8 +131,8 @@ static bool read_method(struct reading *reading, const struct method_body *body)
 	for (uint32_t i = 0; i < count;) {
 		size_t got = read_block(reading, table, i, count - i);
 		for (size_t k = 0; k < got; k++, i++) {
-			const struct runtime_function *function = &reading->block[k];
-			uint64_t begin = reading->section->begin + function->begin;
+			struct runtime_function function = function_at(reading, k);
+			uint64_t begin = reading->section->begin + function.begin;
 			if (i ? begin < last : begin != body->start) {
 				reading->functions->left_out += count - i;
 				return true;
@@ -131,9 +140,10 @@ static bool read_method(struct reading *reading, const struct method_body *body)
 			row.part = i ? clauses_part_of(&reading->handlers,
 						       (uint32_t)(begin - body->start))
 				     : (uint8_t)CODE_METHOD;
-			if (!add(reading, function, &row))
+			if (!add(reading, &function, &row))
 				return false;
-			last = reading->section->begin + (uint64_t)function->end;
+			last = reading->section->begin +
+			       runtime_function_end(runtime, reading->section->begin, &function);
 		}
 		if (!got)
 			break;
@@ -252,7 +262,8 @@ static bool read_precompiled(struct reading *reading)
 	for (uint64_t i = 0; done && i < image->function_count;) {
 		size_t got = read_block(reading, image->functions, i, image->function_count - i);
 		for (size_t k = 0; done && k < got; k++) {
-			done = read_precompiled_function(reading, image, &reading->block[k], &owner,
+			struct runtime_function function = function_at(reading, k);
+			done = read_precompiled_function(reading, image, &function, &owner,
 							 &clauses);
 		}
 		if (!got)

@@ -7,7 +7,7 @@
 #include "arch/arch.h"
 #include "runtime/coreclr/code/debug_reader.h"
 #include "runtime/coreclr/internal.h"
-#include "runtime/coreclr/layouts/amd64.h"
+#include "runtime/coreclr/layouts/processor.h"
 #include "util/alloc.h"
 #include "util/sort.h"
 
@@ -18,9 +18,9 @@
 #define NUMBER_BIAS    4u
 #define NUMBER_BIAS_11 6u
 
-static uint8_t take_register(struct debug_reader *reader)
+static uint8_t take_register(const struct runtime *runtime, struct debug_reader *reader)
 {
-	return debug_register(debug_number(reader));
+	return debug_register(runtime, debug_number(reader));
 }
 
 /* A signed number: the sign is the lowest bit. */
@@ -38,27 +38,27 @@ static void take_home(const struct runtime *runtime, struct debug_reader *reader
 	switch (ret->kind) {
 	case HOME_REGISTER:
 	case HOME_REGISTER_ADDRESS:
-		ret->number = take_register(reader);
+		ret->number = take_register(runtime, reader);
 		break;
 	case HOME_STACK:
 	case HOME_STACK_ADDRESS:
 	case HOME_STACK_TWICE:
-		ret->number = take_register(reader);
+		ret->number = take_register(runtime, reader);
 		ret->offset = take_signed(reader);
 		break;
 	case HOME_REGISTERS:
-		ret->number = take_register(reader);
-		ret->second = take_register(reader);
+		ret->number = take_register(runtime, reader);
+		ret->second = take_register(runtime, reader);
 		break;
 	case HOME_REGISTER_STACK:
-		ret->number = take_register(reader);
-		ret->second = take_register(reader);
+		ret->number = take_register(runtime, reader);
+		ret->second = take_register(runtime, reader);
 		ret->offset = take_signed(reader);
 		break;
 	case HOME_STACK_REGISTER:
 		ret->offset = take_signed(reader);
-		ret->second = take_register(reader);
-		ret->number = take_register(reader);
+		ret->second = take_register(runtime, reader);
+		ret->number = take_register(runtime, reader);
 		break;
 	case HOME_FLOAT_REGISTER:
 		ret->number = debug_float_register(runtime, debug_number(reader));

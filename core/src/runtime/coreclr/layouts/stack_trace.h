@@ -9,7 +9,7 @@
 #define TRACE_HEADER  16u
 #define TRACE_ELEMENT 32u
 /**
- * Flags: the stored ip is one less than the real one, so that it lies in the line of the call
- * (STEF_IP_ADJUSTED; always so in 8).
+ * Flags: the stored ip is less than the real one (processor_layout.before_return), so that it lies in the line of the
+ * call (STEF_IP_ADJUSTED; always so in 8).
  */
 #define TRACE_IS_BEFORE 2u

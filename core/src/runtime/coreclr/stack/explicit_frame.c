@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/coreclr/layout_access.h"
-#include "runtime/coreclr/layouts/amd64.h"
 #include "runtime/coreclr/layouts/frames.h"
+#include "runtime/coreclr/layouts/processor.h"
 #include "runtime/coreclr/stack/coreclr_stack.h"
 #include "util/alloc.h"
 
@@ -43,12 +43,13 @@ static bool read_transition_block(struct runtime *runtime, struct explicit_frame
 	uint64_t block = 0, ip = 0;
 	if (!coreclr_pointer(runtime, frame->address, L_METHOD_FRAME_BLOCK, &block) ||
 	    block % 8 != 0 ||
-	    !memory_u64(runtime_memory(runtime), block + TRANSITION_RETURN, &ip) ||
+	    !memory_u64(runtime_memory(runtime),
+			block + processor_layout(runtime)->transition.return_address, &ip) ||
 	    !is_managed(runtime, ip))
 		return false;
 	frame->block = block;
 	frame->ip = ip;
-	frame->sp = block + TRANSITION_SIZE;
+	frame->sp = block + processor_layout(runtime)->transition.size;
 	return true;
 }
 
@@ -83,9 +84,9 @@ static bool read_frame_context(struct runtime *runtime, struct explicit_frame *f
 	uint64_t context = context_address(runtime, frame), ip = 0, sp = 0;
 	if (!context ||
 	    !memory_u64(runtime_memory(runtime),
-			context + context_register(runtime_arch(runtime)->ip), &ip) ||
+			context + context_register(runtime, runtime_arch(runtime)->ip), &ip) ||
 	    !memory_u64(runtime_memory(runtime),
-			context + context_register(runtime_arch(runtime)->sp), &sp))
+			context + context_register(runtime, runtime_arch(runtime)->sp), &sp))
 		return false;
 	frame->is_lost = !is_managed(runtime, ip);
 	if (frame->is_lost)
@@ -277,8 +278,9 @@ static bool load_register(const struct runtime *runtime, uint64_t address, unsig
 
 static bool load_saved(const struct runtime *runtime, uint64_t address, struct registers *registers)
 {
-	for (size_t i = 0; i < SAVED_REGISTER_COUNT; i++) {
-		if (!load_register(runtime, address + 8 * i, saved_registers[i], registers))
+	const struct processor_layout *layout = processor_layout(runtime);
+	for (size_t i = 0; i < layout->saved_count; i++) {
+		if (!load_register(runtime, address + 8 * i, layout->saved[i], registers))
 			return false;
 	}
 	return true;
@@ -289,7 +291,8 @@ static bool load_context(const struct runtime *runtime, const struct explicit_fr
 {
 	uint64_t context = context_address(runtime, frame);
 	for (unsigned int i = 0; i < runtime_arch(runtime)->register_count; i++) {
-		if (!load_register(runtime, context + context_register(i), i, &ret->registers))
+		if (!load_register(runtime, context + context_register(runtime, i), i,
+				   &ret->registers))
 			return false;
 	}
 	ret->is_active = frame->kind != FRAME_SOFTWARE_EXCEPTION;
@@ -298,11 +301,13 @@ static bool load_context(const struct runtime *runtime, const struct explicit_fr
 	if (frame->kind != FRAME_SOFTWARE_EXCEPTION)
 		return true;
 	/* A GC updates what the throwing helper has pushed, not the CONTEXT. */
-	for (size_t i = 0; i < SAVED_REGISTER_COUNT; i++) {
-		unsigned int number = saved_registers[i];
+	const struct processor_layout *layout = processor_layout(runtime);
+	for (size_t i = 0; i < layout->saved_count; i++) {
+		unsigned int number = layout->saved[i];
 		uint64_t pointer = 0;
 		if (memory_u64(runtime_memory(runtime),
-			       frame->address + SOFTWARE_FRAME_POINTERS + context_pointer(number),
+			       frame->address + SOFTWARE_FRAME_POINTERS +
+				       context_pointer(runtime, number),
 			       &pointer) &&
 		    pointer % 8 == 0 && is_above(frame->address, pointer))
 			(void)load_register(runtime, pointer, number, &ret->registers);
@@ -316,8 +321,8 @@ static bool load_hijack(const struct runtime *runtime, const struct explicit_fra
 	const struct hijack_layout *layout = hijack_layout(runtime);
 	uint64_t arguments = frame->sp - layout->size;
 	for (unsigned int i = 0; i < layout->result_count; i++) {
-		if (!load_register(runtime, arguments + 8 * (uint64_t)i, layout->results[i],
-				   &ret->registers))
+		if (!load_register(runtime, arguments + layout->first_result + 8 * (uint64_t)i,
+				   layout->results[i], &ret->registers))
 			return false;
 	}
 	ret->is_active = true;
@@ -328,14 +333,16 @@ static bool load_hijack(const struct runtime *runtime, const struct explicit_fra
 static bool load_unwound(const struct runtime *runtime, uint64_t frame, size_t number,
 			 struct registers *registers)
 {
+	const struct processor_layout *processor = processor_layout(runtime);
+	const struct machine_state_layout *layout = &processor->machine_state;
 	uint64_t state = frame + HELPER_FRAME_STATE, pointer = 0;
-	unsigned int saved = saved_registers[number];
+	unsigned int saved = processor->saved[number];
 	/* A GC updates what these point to. */
-	if (memory_u64(runtime_memory(runtime), state + MACHINE_POINTERS + 8 * number, &pointer) &&
+	if (memory_u64(runtime_memory(runtime), state + layout->pointers + 8 * number, &pointer) &&
 	    pointer % 8 == 0 && is_above(frame, pointer))
 		return load_register(runtime, pointer, saved, registers);
 	registers->slots[saved] = 0;
-	return memory_u64(runtime_memory(runtime), state + MACHINE_UNWOUND + 8 * number,
+	return memory_u64(runtime_memory(runtime), state + layout->unwound + 8 * number,
 			  &registers->values[saved]);
 }
 
@@ -343,19 +350,21 @@ bool coreclr_stack_helper(struct runtime *runtime, const struct explicit_frame *
 			  struct frame_context *ret)
 {
 	const struct arch *arch = runtime_arch(runtime);
+	const struct processor_layout *processor = processor_layout(runtime);
+	const struct machine_state_layout *layout = &processor->machine_state;
 	struct memory *memory = runtime_memory(runtime);
 	uint64_t state = frame->address + HELPER_FRAME_STATE, returns = 0, ip = 0, sp = 0;
-	if (!memory_u64(memory, state + MACHINE_RETURN, &returns) ||
-	    !memory_u64(memory, state + (returns ? MACHINE_IP : MACHINE_CAPTURED_IP), &ip) ||
-	    !memory_u64(memory, state + (returns ? MACHINE_SP : MACHINE_CAPTURED_SP), &sp))
+	if (!layout->captured || !memory_u64(memory, state + layout->returns, &returns) ||
+	    !memory_u64(memory, state + (returns ? layout->ip : layout->captured_ip), &ip) ||
+	    !memory_u64(memory, state + (returns ? layout->sp : layout->captured_sp), &sp))
 		return false;
 	/* The function has the Frame among its variables. */
 	bool is_near = returns ? is_above(frame->address, sp) && is_managed(runtime, ip)
 			       : sp <= frame->address && frame->address - sp < FRAME_REACH;
-	for (size_t i = 0; is_near && i < SAVED_REGISTER_COUNT; i++) {
-		uint64_t captured = state + MACHINE_CAPTURED + 8 * i;
+	for (size_t i = 0; is_near && i < processor->saved_count; i++) {
+		uint64_t captured = state + layout->captured + 8 * i;
 		is_near = returns ? load_unwound(runtime, frame->address, i, &ret->registers)
-				  : load_register(runtime, captured, saved_registers[i],
+				  : load_register(runtime, captured, processor->saved[i],
 						  &ret->registers);
 	}
 	if (!is_near || sp % 8 != 0)
@@ -373,8 +382,10 @@ bool coreclr_stack_context(const struct runtime *runtime, const struct explicit_
 	ret->is_active = ret->is_aborted = false;
 	bool ok = true;
 	if (frame->block) {
-		ok = load_saved(runtime, frame->block + TRANSITION_SAVED, &ret->registers);
-		ret->registers.slots[arch->ip] = frame->block + TRANSITION_RETURN;
+		ok = load_saved(runtime, frame->block + processor_layout(runtime)->transition.saved,
+				&ret->registers);
+		ret->registers.slots[arch->ip] =
+			frame->block + processor_layout(runtime)->transition.return_address;
 	} else if (frame->kind == FRAME_HIJACK) {
 		ok = load_hijack(runtime, frame, ret);
 	} else if (frame->kind == FRAME_INLINED_CALL) {

@@ -4,8 +4,8 @@
 #include "gc/heap.h"
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/layout_access.h"
-#include "runtime/coreclr/layouts/amd64.h"
 #include "runtime/coreclr/layouts/frames.h"
+#include "runtime/coreclr/layouts/processor.h"
 #include "runtime/coreclr/modules/module_proof.h"
 #include "runtime/coreclr/stack/coreclr_stack.h"
 #include "runtime/coreclr/stack/ref_map.h"
@@ -24,10 +24,12 @@
 /* A Frame whose arguments are not described: each word that may be a reference. */
 static enum step add_block(struct thread_walk *walk, uint64_t block, uint32_t frame)
 {
+	const struct processor_layout *layout = processor_layout(walk->runtime);
 	enum step step = STEP_ON;
-	for (uint64_t i = 0; i < TRANSITION_ARGUMENTS && step == STEP_ON; i++)
-		step = walk_add_word(walk, block + 8 * i, STACK_ROOT_ARGUMENT, frame);
-	uint64_t stack = block + TRANSITION_SIZE;
+	uint64_t words = block + layout->transition.words;
+	for (uint64_t i = 0; i < layout->transition.word_count && step == STEP_ON; i++)
+		step = walk_add_word(walk, words + 8 * i, STACK_ROOT_ARGUMENT, frame);
+	uint64_t stack = block + layout->transition.size;
 	for (uint64_t i = 0; i < STACK_ARGUMENTS && step == STEP_ON; i++)
 		step = walk_add_word(walk, stack + 8 * i, STACK_ROOT_ARGUMENT, frame);
 	return step;
@@ -55,9 +57,10 @@ static enum step add_helper(struct thread_walk *walk, const struct explicit_fram
 	    (flags & ~DYNAMIC_HELPER_FLAGS_ALL))
 		return add_block(walk, frame->block, index);
 	enum step step = STEP_ON;
+	uint64_t first = frame->block + processor_layout(walk->runtime)->transition.arguments;
 	for (uint64_t i = 0; i < 2 && step == STEP_ON; i++) {
 		if (flags & (1u << i))
-			step = add_argument(walk, frame->block + 8 * i, 0, index);
+			step = add_argument(walk, first + 8 * i, 0, index);
 	}
 	return step;
 }
@@ -76,10 +79,11 @@ static enum step add_mapped(struct thread_walk *walk, const struct explicit_fram
 		return add_block(walk, frame->block, index);
 	enum step step = STEP_ON;
 	struct ref_map_token token;
+	uint64_t first = frame->block + processor_layout(walk->runtime)->transition.words;
 	while (step == STEP_ON && ref_map_next(&map, &token)) {
 		if (token.kind == REF_MAP_REFERENCE || token.kind == REF_MAP_INTERIOR) {
 			step = add_argument(
-				walk, frame->block + 8 * (uint64_t)token.position,
+				walk, first + 8 * (uint64_t)token.position,
 				token.kind == REF_MAP_INTERIOR ? STACK_ROOT_INTERIOR : 0, index);
 		}
 	}

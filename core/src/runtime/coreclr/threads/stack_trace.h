@@ -12,5 +12,5 @@ struct trace_element {
 /** How many frames the bytes of a stack trace at @p data have; false: it cannot be read. */
 bool trace_count(struct memory *memory, uint64_t data, uint32_t *ret);
 /** Frame @p index of the @p size bytes at @p data; false: there are fewer, or it cannot be read. */
-bool trace_element_at(struct memory *memory, uint64_t data, uint32_t size, uint32_t index,
+bool trace_element_at(const struct runtime *runtime, uint64_t data, uint32_t size, uint32_t index,
 		      struct trace_element *ret);
