@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/arch/x86_64/unwind_codes.c core/src/arch/x86_64/unwind_info.c core/src/arch/x86_64/unwind_rows.c */
+/* covers: core/src/arch/x86_64/unwind_codes.c core/src/arch/x86_64/unwind_info.c core/src/arch/x86_64/unwind_rows.c
+ * core/src/arch/arm64/unwind_codes.c core/src/arch/arm64/unwind_record.c */
 #include <stdlib.h>
 
-#include "arch/x86_64/frame_registers.h"
-#include "arch/x86_64/unwind_codes.h"
 #include "arch/x86_64/unwind_rows.h"
 #include "input_memory.h"
 #include "util/text.h"
@@ -30,6 +29,29 @@ static void write_rows(struct input_memory *input, const struct unwind_function 
 		abort();
 }
 
+static void check_step(struct memory *memory, const struct arch *arch, const struct head *head,
+		       const struct unwind_function *function)
+{
+	struct registers registers = { .arch = arch }, before;
+	for (unsigned int i = 0; i < arch->register_count; i++)
+		registers.values[i] = BASE + head->frame + 8 * (uint64_t)i;
+	registers.values[arch->ip] = BASE + head->rip;
+	registers.values[arch->sp] = BASE + head->stack;
+	before = registers;
+	(void)arch->ops->frame_is_whole(memory, function, &registers);
+	bool done = arch->ops->managed_step(memory, function, &registers);
+	if (!done && memcmp(&registers, &before, sizeof(before)) != 0)
+		abort();
+	/* A loaded register has the value of its slot; that of an address of code may be signed. */
+	for (unsigned int i = 0; i < arch->register_count; i++) {
+		uint64_t value, mask = i == arch->ip ? arch->space.code_mask : UINT64_MAX;
+		if (done && registers.slots[i] && i != arch->sp &&
+		    (!memory_u64(memory, registers.slots[i], &value) ||
+		     (value & mask) != registers.values[i]))
+			abort();
+	}
+}
+
 /* Any bytes as unwind codes, code and stack: done, or nothing changed. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -42,23 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					    .unwind_info = BASE + head.unwind_info,
 					    .image_base = BASE,
 					    .is_active = head.is_active & 1 };
-	struct registers registers = { .arch = &arch_x86_64 }, before;
-	for (unsigned int i = 0; i < REG_ROWS; i++)
-		registers.values[i] = BASE + head.frame + 8 * (uint64_t)i;
-	registers.values[REG_RIP] = BASE + head.rip;
-	registers.values[REG_RSP] = BASE + head.stack;
-	before = registers;
-	bool done = unwind_codes_step(&input.memory, &function, &registers);
-	if (!done && memcmp(&registers, &before, sizeof(before)) != 0)
-		abort();
-	/* A loaded register has the value of its slot. */
-	for (unsigned int i = 0; i < REG_ROWS; i++) {
-		uint64_t value;
-		if (done && registers.slots[i] && i != REG_RSP &&
-		    (!memory_u64(&input.memory, registers.slots[i], &value) ||
-		     value != registers.values[i]))
-			abort();
-	}
+	check_step(&input.memory, &arch_x86_64, &head, &function);
+	check_step(&input.memory, &arch_arm64, &head, &function);
 	write_rows(&input, &function, size);
 	return 0;
 }

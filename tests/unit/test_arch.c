@@ -108,4 +108,20 @@ TEST(processors_are_found_by_machine_and_by_word)
 	ASSERT_TEXT(names[16], "rip");
 }
 
+/* Offsets of x86-64 are no offsets of another processor: without the descriptor, nothing is read by them. */
+TEST(offsets_of_another_processor_come_from_the_descriptor)
+{
+	struct open_core without =
+		core_open(&(struct fake_core_options){ .release = 10, .arch = &arch_arm64 });
+	struct open_core with =
+		core_open(&(struct fake_core_options){ .release = 11, .arch = &arch_arm64 });
+	struct open_core usual = core_open(&(struct fake_core_options){ .release = 11 });
+	check_has(without.session, "info", "the offsets on arm64 are not known without it");
+	check_same(&usual, &with, "dumpheap -stat");
+	check_same(&usual, &with, "verifyheap");
+	core_close(&without);
+	core_close(&with);
+	core_close(&usual);
+}
+
 SUITE(.name = "arch")

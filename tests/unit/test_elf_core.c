@@ -258,8 +258,8 @@ TEST(other_kinds_of_file_are_refused_by_name)
 	how.type = ET_REL;
 	assert_refused_as(&how, HD_ERR_UNSUPPORTED, "but not a core");
 	how.type = ET_CORE;
-	how.machine = EM_AARCH64;
-	assert_refused_as(&how, HD_ERR_UNSUPPORTED, "core of ARM64: only x86-64");
+	how.machine = EM_RISCV;
+	assert_refused_as(&how, HD_ERR_UNSUPPORTED, "core of RISC-V: only x86-64, arm64");
 	how.machine = EM_PPC64;
 	how.data = ELFDATA2MSB;
 	assert_refused_as(&how, HD_ERR_UNSUPPORTED, "POWER, big-endian");

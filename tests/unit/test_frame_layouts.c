@@ -135,6 +135,34 @@ TEST(blocks_of_registers)
 	ASSERT_UINT(debug_register(&new.base, 17), ARCH_NONE);
 }
 
+/* The same on arm64. */
+TEST(blocks_of_registers_on_arm64)
+{
+	struct target target = { .arch = &arch_arm64 };
+	const struct coreclr new = { .base = { .ops = &coreclr_ops, .target = &target },
+				     .major = 10 },
+			     newest = { .base = { .ops = &coreclr_ops, .target = &target },
+					.major = 11 };
+	const struct processor_layout *processor = processor_layout(&new.base);
+	ASSERT_UINT(processor->saved_count, 12);
+	ASSERT_UINT(processor->saved[1], arch_arm64.lr);
+	ASSERT_UINT(processor->saved[2], 19);
+	ASSERT_UINT(processor->transition.return_address, 8);
+	ASSERT_UINT(processor->transition.size, 176);
+	ASSERT_UINT(hijack_layout(&new.base)->size, 192);
+	ASSERT_UINT(hijack_layout(&newest.base)->size, 208);
+	ASSERT_UINT(hijack_layout(&new.base)->first_result, 96);
+	ASSERT_UINT(context_register(&new.base, arch_arm64.fp), 0xf0);
+	ASSERT_UINT(context_register(&new.base, arch_arm64.sp), 0x100);
+	ASSERT_UINT(context_register(&new.base, arch_arm64.ip), 0x108);
+	ASSERT_UINT(SOFTWARE_FRAME_POINTERS + context_pointer(&new.base, 19), 24);
+	ASSERT_UINT(SOFTWARE_FRAME_POINTERS + context_pointer(&new.base, arch_arm64.fp),
+		    24 + 8 * 10);
+	ASSERT_UINT(debug_register(&new.base, 30), arch_arm64.lr);
+	ASSERT_UINT(debug_register(&new.base, 33), arch_arm64.sp);
+	ASSERT_UINT(debug_register(&new.base, 34), ARCH_NONE);
+}
+
 /* doc/coreclr.md 12.7: handler, clause, flags, low, high, exception, pass. */
 static void check_exinfo(unsigned int release, const uint8_t offsets[7])
 {

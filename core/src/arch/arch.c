@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* All processors that are read; the last place is for one that tests make up. */
-static const struct arch *processors[] = { &arch_x86_64, NULL };
+static const struct arch *processors[] = { &arch_x86_64, &arch_arm64, NULL };
 
 #define PROCESSORS (sizeof(processors) / sizeof(processors[0]))
 
@@ -54,6 +54,8 @@ const struct arch *arch_of_host(void)
 {
 #if defined(__x86_64__)
 	return &arch_x86_64;
+#elif defined(__aarch64__)
+	return &arch_arm64;
 #else
 #error "a processor that is not in arch/"
 #endif

@@ -173,7 +173,7 @@ struct arch {
 };
 
 /** The processors that are read. */
-extern const struct arch arch_x86_64;
+extern const struct arch arch_x86_64, arch_arm64;
 
 /** The processor of ELF files with that e_machine, or NULL: it is not read. */
 const struct arch *arch_of_machine(uint16_t machine);

@@ -18,7 +18,7 @@ static const char *machine_name(uint16_t machine)
 	case EM_ARM:
 		return "ARM (32 bits)";
 	case EM_AARCH64:
-		return "ARM64";
+		return "arm64";
 	case EM_RISCV:
 		return "RISC-V";
 	case EM_S390:

@@ -11,8 +11,8 @@
 
 const struct processor_layout *processor_layout(const struct runtime *runtime)
 {
-	(void)runtime;
-	return &amd64_layout;
+	return runtime_arch(runtime)->machine == arm64_layout.machine ? &arm64_layout
+								      : &amd64_layout;
 }
 
 const struct hijack_layout *hijack_layout(const struct runtime *runtime)

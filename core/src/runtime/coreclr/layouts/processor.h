@@ -3,7 +3,7 @@
 
 /*
  * Structures of the runtime that depend on the processor's registers, one table for each: vm/amd64/cgencpu.h
- * (UNIX_AMD64) and pal/inc/pal.h of 8.0 to 11.0 (doc/coreclr.md 12.6).  Offsets and sizes are
+ * (UNIX_AMD64), vm/arm64/cgencpu.h and pal/inc/pal.h of 8.0 to 11.0 (doc/coreclr.md 12.6).  Offsets and sizes are
  * bytes; registers have the numbers of struct arch.
  */
 
@@ -82,7 +82,7 @@ struct processor_layout {
 	uint8_t first_float, first_float_late, float_count;
 };
 
-extern const struct processor_layout amd64_layout;
+extern const struct processor_layout amd64_layout, arm64_layout;
 
 /** The table for the processor of the target. */
 const struct processor_layout *processor_layout(const struct runtime *runtime);

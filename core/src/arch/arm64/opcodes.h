@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "arch/arch.h"
+
+/** See arch_ops.follows_call. */
+bool arm64_follows_call(struct memory *memory, uint64_t address);
+
+/** See arch_ops.precode_method and precode_target. */
+bool arm64_precode_method(struct memory *memory, uint64_t code, uint64_t *ret);
+bool arm64_precode_target(struct memory *memory, uint64_t code, uint64_t *ret);
+
+/** See arch_ops.leaf_step: the return address is in its register. */
+bool arm64_leaf_step(struct memory *memory, struct registers *registers);
+
+/** See arch_ops.waits_without_end. */
+bool arm64_waits_without_end(struct memory *memory, const struct registers *registers);
