@@ -2,6 +2,7 @@
 /* covers: core/src/runtime/coreclr/code/debug_info.c core/src/runtime/coreclr/code/debug_reader.c core/src/runtime/coreclr/code/variable_homes.c */
 #include <stdlib.h>
 
+#include "arch/arch.h"
 #include "arch/x86_64/frame_registers.h"
 #include "input_memory.h"
 #include "linear.h"
@@ -52,11 +53,44 @@ static void put_roots(uint8_t *bytes, size_t blob_size, bool is_precompiled, uin
 	memcpy(bytes + 16 + R2R_SECTION_FIRST + 8, &length, 4);
 }
 
+static void check_home(const struct variable_home *home)
+{
+	bool is_float = home->kind == HOME_FLOAT_REGISTER;
+	uint8_t last = is_float ? 31 : REG_R15;
+	if (home->kind > HOME_NONE ||
+	    (home->kind < HOME_OTHER && home->number > last &&
+	     !(is_float && home->number == ARCH_NONE)) ||
+	    (home->kind < HOME_OTHER && home->second > REG_R15))
+		abort();
+}
+
 static void check_homes(const struct variable_home *rows, bool is_found)
 {
 	for (size_t i = 0; i < VARIABLES; i++) {
-		if (rows[i].kind > HOME_NONE || (!is_found && rows[i].kind != HOME_NONE) ||
-		    (rows[i].kind < HOME_OTHER && rows[i].number > REG_R15))
+		check_home(&rows[i]);
+		if (!is_found && rows[i].kind != HOME_NONE)
+			abort();
+	}
+}
+
+/* All ranges: in order, none is empty, and the first one of a variable that holds the place is its home there. */
+static void check_ranges(const struct variable_ranges *ranges, uint32_t place,
+			 const struct variable_home *rows)
+{
+	struct variable_home homes[VARIABLES];
+	for (size_t i = 0; i < VARIABLES; i++)
+		homes[i] = (struct variable_home){ .kind = HOME_NONE };
+	for (size_t i = 0; i < ranges->rows_count; i++) {
+		const struct variable_range *row = &ranges->rows[i];
+		check_home(&row->home);
+		if (row->begin >= row->end || (i && row->number < ranges->rows[i - 1].number))
+			abort();
+		if (row->number < VARIABLES && homes[row->number].kind == HOME_NONE &&
+		    place >= row->begin && place < row->end)
+			homes[row->number] = row->home;
+	}
+	for (size_t i = 0; i < VARIABLES; i++) {
+		if (homes[i].kind != rows[i].kind || homes[i].number != rows[i].number)
 			abort();
 	}
 }
@@ -89,6 +123,10 @@ static void ask(struct runtime *runtime, const struct head *head, bool is_precom
 	if (ret->budget > budget)
 		abort();
 	check_homes(ret->rows, ret->has_homes);
+	HD_CLEANUP(variable_ranges) struct variable_ranges ranges = { 0 };
+	budget = 1u << 20;
+	if (runtime_variable_ranges_read(runtime, &code, &budget, &ranges) && ret->has_homes)
+		check_ranges(&ranges, head->place, ret->rows);
 }
 
 /* Any bytes as debug info: an answer within the budget, the same whether bytes are mapped or copied. */

@@ -167,9 +167,11 @@ static bool take_range(const struct runtime *runtime, struct debug_reader *reade
 	struct validity valid = take_validity(reader, format);
 	struct variable_range row = { .number = valid.number, .begin = valid.begin };
 	take_home(runtime, reader, &row.home);
-	if (reader->failed || !valid.size || valid.begin > UINT32_MAX - valid.size)
+	if (reader->failed || !valid.size)
 		return true;
-	row.end = valid.begin + valid.size;
+	row.end = valid.size < UINT32_MAX - valid.begin ? valid.begin + valid.size : UINT32_MAX;
+	if (row.end == row.begin)
+		return true;
 	if (!PAGES_RESERVE(ret, rows)) {
 		ret->failed = true;
 		return false;
