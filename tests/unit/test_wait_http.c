@@ -6,7 +6,7 @@
 #include "hangs/wait_connections.h"
 #include "support/assert_more.h"
 #include "support/fake_handles.h"
-#include "support/fake_tasks.h"
+#include "support/fake_sockets.h"
 #include "support/suite.h"
 #include "util/text.h"
 
@@ -27,6 +27,7 @@
 /* Offsets in a connection, and in a stream of HTTP/2. */
 #define CONNECTION_POOL    8u
 #define CONNECTION_REQUEST 16u
+#define CONNECTION_STREAM  24u
 #define STREAM_CONNECTION  8u
 #define STREAM_ANSWER      16u
 #define STREAM_ASK         20u
@@ -60,12 +61,13 @@ static void make_connection_types(void)
 	static const char space[] = "System.Net.Http";
 	const struct fake_field connection[] = { FAKE_REFERENCE("_pool", 0),
 						 FAKE_REFERENCE("_currentRequest", 8),
-						 FAKE_FLAG("_disposed", 16), FAKE_END };
+						 FAKE_REFERENCE("_stream", 16),
+						 FAKE_FLAG("_disposed", 24), FAKE_END };
 	const struct fake_field stream[] = { FAKE_REFERENCE("_connection", 0),
 					     FAKE_NUMBER("_responseCompletionState", 8),
 					     FAKE_NUMBER("_requestCompletionState", 12), FAKE_END };
-	connection_type = fake_class_of(&tasks, space, "HttpConnection", connection, 2);
-	connection2_type = fake_class_of(&tasks, space, "Http2Connection", connection, 2);
+	connection_type = fake_class_of(&tasks, space, "HttpConnection", connection, 3);
+	connection2_type = fake_class_of(&tasks, space, "Http2Connection", connection, 3);
 	stream_type = fake_class_of(&tasks, space, "Http2Connection+Http2Stream", stream, 1);
 }
 
@@ -287,6 +289,47 @@ TEST(a_pool_that_may_make_a_connection_is_not_judged)
 	for (unsigned int i = 0; i < SLOTS; i++)
 		(void)make_call(make_connection(), sends[i]);
 	poke_u32(pool + POOL_MAX, SLOTS + 1);
+	check_pool(AWAIT_HTTP, 0, 0);
+}
+
+/*
+ * Each call has a request in flight to this process, whose answer waits for the pool; and the server has @p more
+ * connections.
+ */
+static void make_nested(unsigned int more)
+{
+	struct fake_sockets sockets = fake_sockets_create(&tasks);
+	uint64_t end = fake_end_point(&sockets, fake_ip_4(&sockets, FAKE_IP_LOOPBACK), 80);
+	uint64_t server_type =
+		fake_box_type(&tasks, "Microsoft.AspNetCore.Kestrel+<Execute>d__3",
+			      "B+AsyncStateMachineBox<Microsoft.AspNetCore.Kestrel+<Execute>d__3>");
+	make_full();
+	for (unsigned int i = 0; i < SLOTS + more; i++) {
+		uint64_t client =
+			fake_end_point(&sockets, fake_ip_4(&sockets, FAKE_IP_LOOPBACK), 1000 + i);
+		uint64_t accepted = fake_socket(&sockets, FAKE_SOCKET_LOCAL, end);
+		fake_refer(&tasks, accepted, FAKE_SOCKET_REMOTE, client);
+	}
+	for (unsigned int i = 0; i < SLOTS; i++) {
+		uint64_t connection = make_connection();
+		fake_refer(&tasks, connection, CONNECTION_STREAM,
+			   fake_one(&tasks, tasks.owner_type,
+				    fake_socket(&sockets, FAKE_SOCKET_REMOTE, end)));
+		(void)make_call(connection, fake_task(&tasks, tasks.delay_type));
+		(void)fake_box(&tasks, server_type, 0, sends[i]);
+	}
+}
+
+TEST(requests_to_this_process_that_want_one_more_connection_hang)
+{
+	make_nested(0);
+	check_pool(AWAIT_HTTP, SLOTS, 0);
+}
+
+/* Their requests may be those that wait. */
+TEST(a_server_with_other_connections_may_still_answer)
+{
+	make_nested(1);
 	check_pool(AWAIT_HTTP, 0, 0);
 }
 

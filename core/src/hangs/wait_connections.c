@@ -3,6 +3,7 @@
 
 #include "analysis/async/async_graph.h"
 #include "hangs/wait_items.h"
+#include "hangs/wait_peers.h"
 #include "util/job.h"
 
 /* From a class of the program over a reader, the answer, its content, and that inside it, to the connection. */
@@ -33,14 +34,79 @@ static bool are_all_used(const struct wait_items *items)
 	return used && (items->thing->kind == AWAIT_HTTP2 || used == count.bits);
 }
 
+/* The connection that the item is, or is on. */
+static uint64_t connection_of(const struct wait_items *items, uint64_t item)
+{
+	return items->thing->kind == AWAIT_HTTP2
+		       ? fact_at(items->waits->members, item, FACT_HTTP2_STREAM_CONNECTION).bits
+		       : item;
+}
+
+/*
+ * Do all requests of the server wait for the pool, without a limit?  So many; 0: not so.  Only those count that are in
+ * a method of the program.
+ */
+static uint64_t count_requests(const struct wait_items *items, uint32_t *ret_own)
+{
+	struct async_graph *graph = items->waits->async;
+	uint64_t count = 0;
+	for (uint32_t i = 0; i < graph->rows_count; i++) {
+		const struct async_node *method = &graph->rows[i];
+		const struct async_node *end = &graph->rows[method->end];
+		if (async_node_is_awaited(method) || !wait_is_of_server(graph, method))
+			continue;
+		uint32_t own = async_innermost_own(graph, i);
+		if (own == ASYNC_NO_NODE)
+			continue;
+		if ((uint8_t)end->wait != items->thing->kind ||
+		    end->object != items->thing->address || async_call_is_limited(graph, i))
+			return 0;
+		*ret_own = own;
+		count++;
+	}
+	return count;
+}
+
+/*
+ * Are all connections to this same process, and wait the requests that come over them for one more?  They are known to be
+ * these only if the server has no other connection; of HTTP/2, each stream is a request.
+ */
+static void find_nested(struct wait_items *items)
+{
+	struct wait_thing *thing = items->thing;
+	const struct wait_rows *used = &items->items;
+	uint64_t connections = 0, last = 0, end = 0;
+	uint32_t own = ASYNC_NO_NODE;
+	for (size_t i = 0; i < used->rows_count; i++) {
+		uint64_t connection = connection_of(items, used->rows[i].object);
+		if (connection == last)
+			continue;
+		uint64_t other =
+			wait_peer_end(items->waits, wait_peer_socket(items->waits, connection));
+		if (!other || (connections && other != end))
+			return;
+		end = other;
+		last = connection;
+		connections++;
+	}
+	if (wait_peer_count(items->waits, end) != connections ||
+	    count_requests(items, &own) != used->rows_count)
+		return;
+	thing->is_nested = true;
+	thing->pool_items = thing->holders = used->rows_count;
+	thing->holder = own;
+}
+
 static enum hd_status judge(struct wait_items *items, struct job *job, struct hd_error *err)
 {
 	struct wait_thing *thing = items->thing;
 	uint64_t used = items->items.rows_count;
 	bool is_known;
 	TRY(wait_items_look(items, job, err));
-	if (items->is_with_others)
+	if (items->is_with_others) {
+		find_nested(items);
 		return HD_OK;
+	}
 	TRY(wait_items_keep(items, job, &is_known, err));
 	if (!is_known)
 		return HD_OK;

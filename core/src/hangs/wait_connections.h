@@ -11,6 +11,8 @@
  *
  * - pool_items, holders and holder, where calls have such answers that wait for the same pool again, and nobody else
  *   refers to these;
+ * - is_nested, pool_items, holders and holder, where all connections are to this same process, which has no others, and all
+ *   requests that come over them wait for the same pool;
  * - lost: so many connections have answers that nothing refers to any more; only a garbage collection gives them back.
  *
  * Only where both together are all that are in use; else nothing is set: an answer is still to come, or is read.

@@ -2,7 +2,12 @@
 #include "hangs/wait_peers.h"
 
 #include "analysis/async/async_graph.h"
+#include "hangs/wait_reach.h"
+#include "util/alloc.h"
 #include "util/sort.h"
+
+/* A stream with encryption, the one inside it, and the socket of that. */
+#define SOCKET_LEVELS 3u
 
 void wait_peers_deinit(struct wait_peers *peers)
 {
@@ -39,4 +44,43 @@ bool wait_peer_is_here(const struct waits *waits, const struct wait_peers *peers
 			return true;
 	}
 	return false;
+}
+
+static bool is_socket(const struct waits *waits, const struct object *object, uint64_t wanted)
+{
+	(void)wanted;
+	return async_graph_type(waits->async, object->type) == ASYNC_SOCKET_ITSELF;
+}
+
+uint64_t wait_peer_socket(const struct waits *waits, uint64_t connection)
+{
+	HD_FREE struct wait_reach *reach = mem_calloc(1, sizeof(*reach));
+	if (!reach)
+		return 0;
+	reach->waits = waits;
+	reach->is_wanted = is_socket;
+	return wait_reaches(reach, connection, SOCKET_LEVELS) ? reach->found : 0;
+}
+
+uint64_t wait_peer_end(const struct waits *waits, uint64_t socket)
+{
+	const struct async_links *links = &waits->async->links;
+	size_t row = ROWS_FROM(links->rows, links->rows_count, from, socket);
+	for (; row < links->rows_count && links->rows[row].from == socket; row++) {
+		if (links->rows[row].kind == LINK_REMOTE)
+			return links->rows[row].to;
+	}
+	return 0;
+}
+
+uint64_t wait_peer_count(const struct waits *waits, uint64_t end)
+{
+	const struct async_links *links = &waits->async->links;
+	uint64_t count = 0;
+	for (size_t i = 0; i < links->rows_count; i++) {
+		const struct async_link *link = &links->rows[i];
+		count += link->kind == LINK_LOCAL && link->to == end &&
+			 wait_peer_end(waits, link->from);
+	}
+	return count;
 }

@@ -25,3 +25,12 @@ void wait_peers_deinit(struct wait_peers *peers);
 
 /** Has another socket of this process the address and port of the other end of the socket at @p socket, or its own as its other end? */
 bool wait_peer_is_here(const struct waits *waits, const struct wait_peers *peers, uint64_t socket);
+
+/** The socket to which a connection of HttpClient leads over its streams; 0: none was found. */
+uint64_t wait_peer_socket(const struct waits *waits, uint64_t connection);
+
+/** The number of the address and port of its other end; 0: not known. */
+uint64_t wait_peer_end(const struct waits *waits, uint64_t socket);
+
+/** So many connected sockets of this process have that number for their own address and port.  Cost: linear in links. */
+uint64_t wait_peer_count(const struct waits *waits, uint64_t end);

@@ -55,6 +55,7 @@ struct wait_thing {
 	 */
 	uint64_t calls, items;
 	uint64_t left;      /**< AWAIT_COMPLETION: so many items are in the channel */
+	bool is_nested;     /**< wait_connections_find(): requests of this same process have them */
 	bool is_start;      /**< the start of a host waits for it */
 	bool is_collection; /**< AWAIT_WRITE: a BlockingCollection, and not a channel */
 	uint64_t

@@ -15,7 +15,7 @@
 /* A library has ways to end its waits that are not known here. */
 static enum wait_urgency urgency_in_library(enum wait_urgency urgency)
 {
-	return urgency < WAIT_OF_OTHERS ? urgency + 1 : urgency;
+	return urgency < WAIT_FOR_WORK ? urgency + 1 : WAIT_OF_OTHERS;
 }
 
 /* A signal may come from anywhere, but whoever waits for a limited time looks again by himself. */
@@ -120,6 +120,9 @@ struct urgency_search {
 	struct wait_peers peers;
 	uint32_t *ends; /* wait_ends() */
 	uint8_t *known; /* by node */
+	/* The connection of HTTP/2 that was asked last: is its other end here? */
+	uint64_t connection;
+	bool is_here;
 };
 
 static void urgency_search_deinit(struct urgency_search *search)
@@ -128,7 +131,24 @@ static void urgency_search_deinit(struct urgency_search *search)
 	mem_free(search->ends);
 }
 
-static enum wait_urgency urgency_of_own(const struct urgency_search *search, uint32_t node)
+/* Is it a stream of HTTP/2 on a connection whose other end is here?  All of a connection are alike. */
+static bool is_stream_here(struct urgency_search *search, uint64_t stream)
+{
+	const struct waits *waits = search->waits;
+	struct object object;
+	if (!member_object(waits->members, stream, &object) ||
+	    async_graph_type(waits->async, object.type) != ASYNC_HTTP_STREAM)
+		return false;
+	uint64_t connection = fact_of(waits->members, &object, FACT_HTTP2_STREAM_CONNECTION).bits;
+	if (connection != search->connection) {
+		search->connection = connection;
+		search->is_here = wait_peer_is_here(waits, &search->peers,
+						    wait_peer_socket(waits, connection));
+	}
+	return search->is_here;
+}
+
+static enum wait_urgency urgency_of_own(struct urgency_search *search, uint32_t node)
 {
 	const struct waits *waits = search->waits;
 	const struct thread_wait *wait = wait_node_thread(waits, node);
@@ -137,6 +157,8 @@ static enum wait_urgency urgency_of_own(const struct urgency_search *search, uin
 		return urgency_of_thread(waits, wait);
 	if (method->wait == AWAIT_SOCKET &&
 	    wait_peer_is_here(waits, &search->peers, method->object))
+		return WAIT_FOR_ITSELF;
+	if (method->wait == AWAIT_SOURCE_OF_VALUE && is_stream_here(search, method->object))
 		return WAIT_FOR_ITSELF;
 	return urgency_of_method(waits, method);
 }
@@ -185,7 +207,7 @@ static enum wait_urgency urgency_of_several(const struct urgency_search *search,
 }
 
 /* Take over the urgency of those that are waited for. */
-static void follow_ends(const struct urgency_search *search)
+static void follow_ends(struct urgency_search *search)
 {
 	const struct waits *waits = search->waits;
 	for (uint32_t i = 0; i < wait_nodes(waits); i++) {

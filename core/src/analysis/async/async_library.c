@@ -223,20 +223,26 @@ static uint64_t number_of_end_point(struct async_graph *graph, uint64_t end_poin
 static enum hd_status link_socket(struct async_graph *graph, const struct object *socket,
 				  struct hd_error *err)
 {
-	struct async_link link = { .from = socket->address, .kind = LINK_REMOTE };
-	if (fact_of(graph->members, socket, FACT_SOCKET_DISPOSED).bits)
+	struct members *members = graph->members;
+	struct async_link link = { .from = socket->address };
+	if (fact_of(members, socket, FACT_SOCKET_DISPOSED).bits)
 		return HD_OK;
-	link.to = number_of_end_point(graph,
-				      fact_of(graph->members, socket, FACT_SOCKET_REMOTE).bits);
-	if (link.to)
+	uint64_t remote =
+		number_of_end_point(graph, fact_of(members, socket, FACT_SOCKET_REMOTE).bits);
+	uint64_t local =
+		number_of_end_point(graph, fact_of(members, socket, FACT_SOCKET_LOCAL).bits);
+	uint64_t bound =
+		number_of_end_point(graph, fact_of(members, socket, FACT_SOCKET_BOUND).bits);
+	/* Who connects without a bind has the other end there, too. */
+	if (!local && bound != remote)
+		local = bound;
+	link.kind = LINK_REMOTE;
+	link.to = remote;
+	if (remote)
 		TRY(async_link_add(&graph->links, link, err));
 	link.kind = LINK_LOCAL;
-	link.to =
-		number_of_end_point(graph, fact_of(graph->members, socket, FACT_SOCKET_LOCAL).bits);
-	if (!link.to)
-		link.to = number_of_end_point(
-			graph, fact_of(graph->members, socket, FACT_SOCKET_BOUND).bits);
-	return link.to ? async_link_add(&graph->links, link, err) : HD_OK;
+	link.to = local;
+	return local ? async_link_add(&graph->links, link, err) : HD_OK;
 }
 
 enum hd_status async_links_of_library(struct async_graph *graph, const struct object *object,

@@ -223,6 +223,12 @@ static void write_holders(struct call *call, const struct waits *waits,
 		write_evidence(call, text, NULL);
 		return;
 	}
+	if (thing->is_nested) {
+		text_puts(text, count == 1 ? " that answers a request which has it"
+					   : " that answer requests which have them");
+		write_evidence(call, text, NULL);
+		return;
+	}
 	if (thing->kind == AWAIT_HTTP || thing->kind == AWAIT_HTTP2) {
 		text_printf(text, " that %s %" PRIu64 " of them, with answers that are not read",
 			    count == 1 ? "has" : "have", thing->pool_items);

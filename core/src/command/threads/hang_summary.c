@@ -94,6 +94,10 @@ static void append_connection(struct text *text, const struct wait_thing *thing)
 		    what, thing->address);
 	if (!thing->pool_items) {
 		text_puts(text, ", which all have answers that nobody reads");
+	} else if (thing->is_nested) {
+		text_puts(text,
+			  ", all of which have requests to this same process that wait for one "
+			  "more: probably a deadlock");
 	} else if (!thing->lost) {
 		text_puts(text, ", all of which some of them have: probably a deadlock");
 	} else {
