@@ -132,6 +132,40 @@ class Type(ctypes.Structure):
     ]
 
 
+class CodeChange(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("file", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+        ("gone", ctypes.POINTER(ctypes.c_uint32)),
+        ("gone_count", ctypes.c_size_t),
+        ("functions", ctypes.c_uint64),
+    ]
+
+
+class CodePlace(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("method", ctypes.c_uint64),
+        ("first_line", ctypes.c_uint32),
+        ("last_line", ctypes.c_uint32),
+        ("name", ctypes.c_char * 1024),
+        ("file", ctypes.c_char * 4096),
+    ]
+
+
+class CodeLine(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("file", ctypes.c_char_p),
+        ("line", ctypes.c_uint32),
+        ("found", ctypes.c_uint32),
+        ("address", ctypes.c_uint64),
+        ("is_there", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+    ]
+
+
 class HeapdumpError(Exception):
     """A call into the core failed; ``status`` is an ``enum hd_status``, 0 when none says why."""
 
@@ -161,6 +195,19 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         ctypes.c_int,
         [_POINTER, ctypes.POINTER(Debugger), _SINK, _ERROR],
     ),
+    "hd_code_create": (ctypes.c_int, [ctypes.POINTER(_POINTER), _ERROR]),
+    "hd_code_destroy": (None, [_POINTER]),
+    "hd_code_update": (
+        ctypes.c_int,
+        [_POINTER, _POINTER, _SINK, ctypes.POINTER(CodeChange), _ERROR],
+    ),
+    "hd_code_is_current": (ctypes.c_int, [_POINTER, READ, _POINTER]),
+    "hd_code_method": (ctypes.c_uint64, [_POINTER, ctypes.c_uint64]),
+    "hd_code_at": (
+        ctypes.c_int,
+        [_POINTER, ctypes.c_uint64, ctypes.POINTER(CodePlace), _ERROR],
+    ),
+    "hd_code_line": (ctypes.c_int, [_POINTER, ctypes.POINTER(CodeLine), _ERROR]),
     "hd_debugger_registers": (_WORDS, [_STRING, ctypes.POINTER(ctypes.c_size_t)]),
     "hd_session_thread": (None, [_POINTER, ctypes.c_int32]),
     "hd_setting_name": (_STRING, [ctypes.c_size_t, ctypes.POINTER(_STRING)]),

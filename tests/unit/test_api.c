@@ -257,18 +257,25 @@ static void try_code(void)
 static void try_code_places(void)
 {
 	static struct hd_code_place place = { .struct_size = sizeof(place) };
-	uint32_t line = 77;
+	struct hd_code_line line = {
+		.struct_size = sizeof(line), .file = "a.cs", .line = 1, .found = 77
+	};
 	REFUSED(hd_code_at(NULL, 1, &place, &err));
 	REFUSED(hd_code_at(session, 1, NULL, &err));
 	place.struct_size--;
 	REFUSED(hd_code_at(session, 1, &place, &err));
 	place.struct_size++;
 	ASSERT_UINT(hd_code_at(session, 1, &place, NULL), HD_ERR_UNSUPPORTED);
-	REFUSED(hd_code_line(NULL, "a.cs", 1, &line, &err));
-	REFUSED(hd_code_line(session, NULL, 1, &line, &err));
-	REFUSED(hd_code_line(session, "a.cs", 1, NULL, &err));
-	ASSERT_UINT(hd_code_line(session, "a.cs", 1, &line, NULL), HD_ERR_UNSUPPORTED);
-	ASSERT_UINT(line, 77);
+	REFUSED(hd_code_line(NULL, &line, &err));
+	REFUSED(hd_code_line(session, NULL, &err));
+	line.struct_size--;
+	REFUSED(hd_code_line(session, &line, &err));
+	line.struct_size++;
+	line.file = NULL;
+	REFUSED(hd_code_line(session, &line, &err));
+	line.file = "a.cs";
+	ASSERT_UINT(hd_code_line(session, &line, NULL), HD_ERR_UNSUPPORTED);
+	ASSERT_UINT(line.found, 77);
 }
 
 static void try_graph_counts(void)

@@ -100,17 +100,30 @@ struct hd_code_place {
 HD_API HD_NODISCARD enum hd_status hd_code_at(struct hd_session *session, uint64_t address,
 					      struct hd_code_place *ret, struct hd_error *err);
 
+/** A line at which a breakpoint is wanted, and where it belongs. */
+struct hd_code_line {
+	size_t struct_size; /**< sizeof(struct hd_code_line) at the caller's build */
+	const char *
+		file; /**< the end of the path of a source file, "Program.cs" or "Shop/Program.cs" */
+	uint32_t line; /**< from 1 */
+	uint32_t
+		found; /**< set: the first line from there on at which a statement begins; 0: none */
+	uint64_t address; /**< of code that the debugger has chosen for the line; 0: none */
+	uint32_t
+		is_there; /**< set: non-zero if the method of that code has a statement in the line that was found */
+	uint32_t reserved; /**< 0 */
+};
+
 /**
- * The first line from @p line on at which a statement begins, by the PDBs of all loaded modules, whether it
- * has code or not.
+ * Find the line in the PDBs of all loaded modules, whether it has code or not.
  *
- * @param file The end of the path of a source file, "Program.cs" or "Shop/Program.cs".
- * @param[out] ret 0: no PDB has such a line.  Untouched on failure.
+ * @param session As in hd_code_update().
+ * @param[in,out] line Untouched on failure.
  * @retval HD_OK
  * @retval others as hd_code_update()
  */
-HD_API HD_NODISCARD enum hd_status hd_code_line(struct hd_session *session, const char *file,
-						uint32_t line, uint32_t *ret, struct hd_error *err);
+HD_API HD_NODISCARD enum hd_status hd_code_line(struct hd_session *session,
+						struct hd_code_line *line, struct hd_error *err);
 
 #ifdef __cplusplus
 }

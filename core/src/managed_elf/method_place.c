@@ -69,27 +69,41 @@ static bool ends_with(const char *path, const char *file)
 }
 
 /* Look for the line in one method. */
-static void find_in_points(struct pdb *pdb, const struct pdb_points *points,
-			   const struct code_line *wanted, uint32_t *found)
+static void find_in_points(struct pdb *pdb, const struct pdb_points *points, bool is_of_address,
+			   struct code_line *line)
 {
 	for (size_t i = 0; i < points->rows_count; i++) {
 		const struct pdb_point *point = &points->rows[i];
-		if (point->line < wanted->line || (*found && point->line >= *found))
+		bool is_nearer = !line->found || point->line < line->found;
+		if (point->line < line->line || (!is_nearer && point->line != line->found))
 			continue;
 		const char *path = pdb_document(pdb, point->document);
-		if (path && ends_with(path, wanted->file))
-			*found = point->line;
+		if (!path || !ends_with(path, line->file))
+			continue;
+		line->is_there = is_of_address || (!is_nearer && line->is_there);
+		line->found = point->line;
 	}
 }
 
-enum hd_status code_line_find(struct runtime *runtime, struct job *job,
-			      const struct code_line *wanted, uint32_t *ret, struct hd_error *err)
+/* The method whose code is at @p address; its module is NULL if it is not known. */
+static void find_method(struct runtime *runtime, uint64_t address, struct method *ret)
+{
+	struct code_info code;
+	if (!address || !runtime_code_at(runtime, address, &code) ||
+	    !method_read(runtime, code.method_desc, ret))
+		*ret = (struct method){ 0 };
+}
+
+enum hd_status code_line_find(struct runtime *runtime, struct job *job, struct code_line *line,
+			      struct hd_error *err)
 {
 	HD_CLEANUP(pdb_points) struct pdb_points points = { 0 };
+	struct code_line own = { .file = line->file, .line = line->line };
 	struct module *const *modules;
+	struct method method;
 	size_t count;
-	uint32_t found = 0;
 	TRY(module_list(runtime, &modules, &count, err));
+	find_method(runtime, line->address, &method);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t *budget;
 		struct pdb *pdb = runtime_pdb(runtime, modules[i], &budget);
@@ -97,11 +111,15 @@ enum hd_status code_line_find(struct runtime *runtime, struct job *job,
 		uint32_t methods = pdb && metadata ? metadata->tables[MD_METHOD].rows : 0;
 		for (uint32_t rid = 1; rid <= methods; rid++) {
 			TRY(job_check(job, 1, err));
-			if (pdb_method_size(pdb, rid) && pdb_points_read(pdb, rid, &points))
-				find_in_points(pdb, &points, wanted, &found);
+			if (pdb_method_size(pdb, rid) && pdb_points_read(pdb, rid, &points)) {
+				find_in_points(pdb, &points,
+					       modules[i] == method.module && rid == method.rid,
+					       &own);
+			}
 			TRY_MEMORY(!points.failed, err);
 		}
 	}
-	*ret = found;
+	line->found = own.found;
+	line->is_there = own.is_there;
 	return HD_OK;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "util/fail.h"
 #include "util/text.h"
 
@@ -31,17 +34,18 @@ HD_NODISCARD enum hd_status method_place_find(struct runtime *runtime, uint64_t 
 struct code_line {
 	const char *file;
 	uint32_t line;
+	uint64_t address; /**< of some code, or 0 */
+	uint32_t found; /**< the first line from @c line on at which a statement begins; 0: none */
+	bool is_there;  /**< the method of the code at @c address has a statement in that line */
 };
 
 /**
- * The first line from @p wanted on at which a statement begins, by the PDBs of all loaded modules.  Cost: linear in the
- * PDBs.
+ * Find the line in the PDBs of all loaded modules.  Cost: linear in the PDBs.
  *
- * @param[out] ret 0: no PDB has such a line; untouched on failure.
+ * @param[in,out] line Its last two members are set, on success.
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
  * @retval HD_ERR_CANCELLED
  */
 HD_NODISCARD enum hd_status code_line_find(struct runtime *runtime, struct job *job,
-					   const struct code_line *wanted, uint32_t *ret,
-					   struct hd_error *err);
+					   struct code_line *line, struct hd_error *err);

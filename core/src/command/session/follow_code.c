@@ -164,18 +164,21 @@ enum hd_status hd_code_at(struct hd_session *session, uint64_t address, struct h
 	return HD_OK;
 }
 
-enum hd_status hd_code_line(struct hd_session *session, const char *file, uint32_t line,
-			    uint32_t *ret, struct hd_error *err)
+enum hd_status hd_code_line(struct hd_session *session, struct hd_code_line *line,
+			    struct hd_error *err)
 {
 	struct question question = { 0 };
-	const struct code_line wanted = { .file = file, .line = line };
-	uint32_t found = 0;
-	if (!file || !ret)
-		return fail(err, HD_ERR_ARGUMENT, 0, "no file, or no place for the line");
+	struct hd_code_line own;
+	if (!caller_struct_read(&own, sizeof(own), SIZE_TO(struct hd_code_line, reserved), line) ||
+	    !own.file)
+		return fail(err, HD_ERR_ARGUMENT, 0, "there is no line, or it has no file");
+	struct code_line wanted = { .file = own.file, .line = own.line, .address = own.address };
 	enum hd_status status = begin(&question, session, err);
 	if (status == HD_OK)
-		status = code_line_find(question.runtime, &question.job, &wanted, &found, err);
+		status = code_line_find(question.runtime, &question.job, &wanted, err);
 	TRY(finish(&question, status, err));
-	*ret = found;
+	own.found = wanted.found;
+	own.is_there = wanted.is_there;
+	(void)caller_struct_write(line, &own, sizeof(own), SIZE_TO(struct hd_code_line, reserved));
 	return HD_OK;
 }
