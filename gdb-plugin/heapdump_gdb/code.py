@@ -10,7 +10,7 @@ import gdb
 
 from heapdump_gdb import native
 from heapdump_gdb.asking import answer_of
-from heapdump_gdb.rows import Rows
+from heapdump_gdb.code_file import CodeFile, version_of
 from heapdump_gdb.session import Session, write_error
 from heapdump_gdb.target import connection, core_path
 
@@ -21,33 +21,6 @@ RUNTIME = "libcoreclr.so"
 SINGLE_FILE = "&'DotNetRuntimeInfo'"
 
 
-class _File:
-    """A symbol file without a name, which GDB has loaded."""
-
-    def __init__(self) -> None:
-        self._fd = os.memfd_create("managed code", os.MFD_CLOEXEC)
-        self._failed = 0
-        self.path = f"/proc/self/fd/{self._fd}"
-
-    def take(self, _arg: int, data: int, size: int) -> int:
-        """A piece of the file; called from C, so nothing may be raised."""
-        try:
-            left = memoryview(ctypes.string_at(data, size))
-            while left:
-                left = left[os.write(self._fd, left) :]
-        except OSError as error:
-            self._failed = error.errno or 1
-        return self._failed
-
-    def close(self) -> None:
-        """GDB forgets it."""
-        try:
-            answer_of(f"remove-symbol-file {self.path}")
-        except gdb.error:
-            pass
-        os.close(self._fd)
-
-
 class Code:
     """Gives GDB the managed code of each core that it opens."""
 
@@ -55,14 +28,14 @@ class Code:
         self._session = session
         self._lib = session.lib
         self._known: tuple[int, int] | None = None  # the core that was looked at
-        self._file: _File | None = None
+        self._file: CodeFile | None = None
         self._is_busy = False  # GDB loads the file, which is one that comes
         gdb.events.new_objfile.connect(self._file_came)
         if hasattr(gdb.events, "before_prompt"):
             gdb.events.before_prompt.connect(self._prompt_comes)
         if hasattr(gdb.events, "connection_removed"):
             gdb.events.connection_removed.connect(self._target_ends)
-        if _has_runtime():
+        if has_runtime():
             self._look()
 
     def _target_ends(self, _event: Any) -> None:
@@ -74,11 +47,11 @@ class Code:
         """GDB opens a core, and has found one of its files; commands of a script follow at once."""
         if self._is_busy or self._is_new() is None:
             return
-        if _has_runtime() or _has_single_file():
+        if has_runtime() or has_single_file():
             self._look()
 
     def _prompt_comes(self) -> None:
-        if self._is_new() is not None and (_has_runtime() or _has_single_file()):
+        if self._is_new() is not None and (has_runtime() or has_single_file()):
             self._look()
 
     def _is_new(self) -> tuple[int, int] | None:
@@ -122,14 +95,14 @@ class Code:
         """Make the file in a session of its own, so that commands still say what they find; the version of .NET."""
         handle = ctypes.c_void_p()
         native.check(self._lib.hd_session_create, ctypes.byref(handle))
-        file = _File()
+        file = CodeFile()
         try:
             for name in SETTINGS:
                 value = native.encode(self._session.get(name))
                 native.check(self._lib.hd_session_set, handle, native.encode(name), value)
             native.check(self._lib.hd_session_open, handle, os.fsencode(core), 0, None)
             self._write(handle, file)
-            version = self._version(handle)
+            version = version_of(self._lib, handle)
             answer_of(f"add-symbol-file {file.path}")
         except BaseException:
             file.close()
@@ -139,7 +112,7 @@ class Code:
         self._file = file
         return version
 
-    def _write(self, handle: ctypes.c_void_p, file: _File) -> None:
+    def _write(self, handle: ctypes.c_void_p, file: CodeFile) -> None:
         take = native.WRITE(file.take)
         sink = native.Sink(
             struct_size=ctypes.sizeof(native.Sink),
@@ -161,22 +134,8 @@ class Code:
         if status not in (native.EXIT_OK, native.EXIT_FINDINGS):
             raise native.HeapdumpError(native.decode(error.message) or "interrupted")
 
-    def _version(self, handle: ctypes.c_void_p) -> str:
-        rows = Rows(self._lib)
-        try:
-            native.guarded(
-                self._lib,
-                rows.run,
-                handle,
-                ["eeversion"],
-                native.Sink(struct_size=ctypes.sizeof(native.Sink)),
-            )
-            return str(rows.document().get("runtime") or "")
-        finally:
-            rows.close()
 
-
-def _has_runtime() -> bool:
+def has_runtime() -> bool:
     return any(_name_of(file) == RUNTIME for file in gdb.objfiles())
 
 
@@ -188,7 +147,7 @@ def _name_of(file: gdb.Objfile) -> str:
         return ""
 
 
-def _has_single_file() -> bool:
+def has_single_file() -> bool:
     try:
         gdb.parse_and_eval(SINGLE_FILE)
     except gdb.error:

@@ -86,7 +86,7 @@ class ShowPrefix(gdb.Command):
 def register(session: Session) -> None:
     settings = native.settings(session.lib)
     SetPrefix()
-    # The last is GDB's (thread_names.py).
-    ShowPrefix([name for name, _ in settings] + ["thread-names"])
+    # The last two are GDB's (thread_names.py, live_breakpoints.py).
+    ShowPrefix([name for name, _ in settings] + ["thread-names", "breakpoints"])
     for name, text in settings:
         Setting(session, name, text)

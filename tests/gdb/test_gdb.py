@@ -244,7 +244,7 @@ class GdbTest(unittest.TestCase):
         self.assertIn('"off"', text.splitlines()[-1])
         shown, listed = (self.gdb(line).splitlines() for line in ("show heapdump", "heapdump set"))
         # And the one that only GDB has.
-        self.assertEqual(len(shown), len(listed) + 1)
+        self.assertEqual(len(shown), len(listed) + 2)
         for name, value in (
             ("files", "off"),
             ("backend", "debugger"),

@@ -15,6 +15,13 @@
 /* Most bytes of the rows: offsets have 32 bits. */
 #define PROGRAM_MAX ((size_t)1 << 30)
 
+/* The lines of all sequence points of one PDB. */
+struct pdb_lines {
+	const struct pdb *pdb;
+	uint64_t *keys; /* ascending: the document, then the line */
+	size_t keys_count, keys_capacity;
+};
+
 /* The work on all methods; the lists are those of one. */
 struct line_making {
 	struct making *making;
@@ -22,11 +29,19 @@ struct line_making {
 	struct pdb *pdb;
 	struct pdb_points points;
 	struct code_bounds bounds;
+	const struct metadata *metadata; /* of the method's module */
+	struct pdb_lines *all;           /* of each PDB that has a method */
+	size_t all_count, all_capacity;
 	uint64_t budget;
 };
 
 static void line_making_deinit(struct line_making *lines)
 {
+	for (size_t i = 0; i < lines->all_count; i++) {
+		pages_free(lines->all[i].keys, lines->all[i].keys_capacity,
+			   sizeof(*lines->all[i].keys));
+	}
+	pages_free(lines->all, lines->all_capacity, sizeof(*lines->all));
 	line_table_deinit(&lines->table);
 	pdb_points_deinit(&lines->points);
 	code_bounds_deinit(&lines->bounds);
@@ -84,6 +99,7 @@ static bool read_method(struct line_making *lines, const struct code_function *f
 		return false;
 	lines->pdb = runtime_pdb(runtime, method.module, &unused);
 	lines->making->counts.has_pdb |= lines->pdb != NULL;
+	lines->metadata = method.module->metadata;
 	uint32_t size = lines->pdb ? pdb_method_size(lines->pdb, method.rid) : 0;
 	if (!size || size > lines->budget)
 		return false;
@@ -95,13 +111,63 @@ static bool read_method(struct line_making *lines, const struct code_function *f
 	       lines->bounds.rows_count;
 }
 
-/* The line of the method's first sequence point. */
-static struct method_source source_of(struct line_making *lines)
+static uint64_t key_of(const struct pdb_point *point)
+{
+	return (uint64_t)point->document << 32 | point->line;
+}
+
+/* Read the lines of all methods of the PDB. */
+static enum hd_status read_pdb_lines(struct line_making *lines, struct pdb_lines *all)
+{
+	HD_CLEANUP(pdb_points) struct pdb_points points = { 0 };
+	uint32_t methods = lines->metadata ? lines->metadata->tables[MD_METHOD].rows : 0;
+	for (uint32_t rid = 1; rid <= methods; rid++) {
+		uint32_t size = pdb_method_size(lines->pdb, rid);
+		TRY(job_check(lines->making->job, 1, lines->making->err));
+		if (!size || size > lines->budget)
+			continue;
+		lines->budget -= size;
+		bool is_read = pdb_points_read(lines->pdb, rid, &points);
+		for (size_t i = 0; is_read && i < points.rows_count; i++) {
+			TRY_MEMORY(PAGES_RESERVE(all, keys), lines->making->err);
+			all->keys[all->keys_count++] = key_of(&points.rows[i]);
+		}
+	}
+	sort_u64(all->keys, all->keys_count);
+	return HD_OK;
+}
+
+/* The lines of the PDB that the method is in, read once. */
+static enum hd_status find_pdb_lines(struct line_making *lines, const struct pdb_lines **ret)
+{
+	for (size_t i = lines->all_count; i-- > 0;) {
+		if (lines->all[i].pdb == lines->pdb) {
+			*ret = &lines->all[i];
+			return HD_OK;
+		}
+	}
+	TRY_MEMORY(PAGES_RESERVE(lines, all), lines->making->err);
+	struct pdb_lines *all = &lines->all[lines->all_count++];
+	*all = (struct pdb_lines){ .pdb = lines->pdb };
+	*ret = all;
+	return read_pdb_lines(lines, all);
+}
+
+/* The first line that belongs to no other method before the method's first one: of its head, or a brace. */
+static enum hd_status find_source(struct line_making *lines, struct method_source *ret)
 {
 	const struct pdb_point *first = &lines->points.rows[0];
 	const char *path = pdb_document(lines->pdb, first->document);
-	uint32_t file = path ? line_table_file(&lines->table, path) : 0;
-	return (struct method_source){ file, file ? first->line : 0 };
+	const struct pdb_lines *all = NULL;
+	uint64_t key = key_of(first);
+	uint32_t before = 0;
+	TRY(find_pdb_lines(lines, &all));
+	size_t above = all->keys_count ? NUMBERS_ABOVE(all->keys, all->keys_count, key - 1) : 0;
+	if (above && all->keys[above - 1] >> 32 == first->document)
+		before = (uint32_t)all->keys[above - 1];
+	ret->file = path ? line_table_file(&lines->table, path) : 0;
+	ret->line = ret->file ? before + 1 : 0;
+	return HD_OK;
 }
 
 static enum hd_status write_methods(struct line_making *lines)
@@ -119,7 +185,7 @@ static enum hd_status write_methods(struct line_making *lines)
 			has_lines = read_method(lines, function);
 		start = function->start;
 		if (has_lines)
-			making->sources[i] = source_of(lines);
+			TRY(find_source(lines, &making->sources[i]));
 		if (has_lines && function->begin >= start && function->end - start <= UINT32_MAX)
 			write_rows(lines, function);
 		TRY_MEMORY(!line_table_failed(&lines->table) && !lines->points.failed &&

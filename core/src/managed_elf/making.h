@@ -11,7 +11,7 @@ struct code_stretch {
 	uint64_t begin, end;
 };
 
-/** Where the source of a method begins: a file of the table of lines; 0: not known. */
+/** Where the source of a method begins, behind that of others: a file of the table of lines; 0: not known. */
 struct method_source {
 	uint32_t file, line;
 };

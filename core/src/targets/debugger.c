@@ -298,6 +298,21 @@ static enum hd_status describe(struct target *target, struct hd_error *err)
 	return status;
 }
 
+/* A process of this machine that the debugger reads: its mappings say beside which file the PDB of a module is. */
+static enum hd_status use_maps(struct target *target, const struct hd_debugger *debugger,
+			       struct hd_error *err)
+{
+	HD_CLEANUP(text) struct text text = { 0 };
+	HD_CLEANUP(proc_maps) struct proc_maps maps = { 0 };
+	if (!debugger->is_local || target->debugger.is_shown_core || debugger->pid <= 0 ||
+	    !proc_read_file(debugger->pid, "maps", &text))
+		return HD_OK;
+	TRY_MEMORY(proc_maps_parse(text.bytes, text.size, &maps) &&
+			   proc_maps_to_target(&maps, target),
+		   err);
+	return HD_OK;
+}
+
 static enum hd_status finish_debugged(struct target *target, const struct hd_debugger *debugger,
 				      struct target **ret, struct hd_error *err)
 {
@@ -306,8 +321,10 @@ static enum hd_status finish_debugged(struct target *target, const struct hd_deb
 	target->own = target->memory;
 	if (!target->memory)
 		status = fail_nomem(err);
-	if (status == HD_OK && target->kind == TARGET_PROCESS)
-		status = describe(target, err);
+	if (status == HD_OK) {
+		status = target->kind == TARGET_PROCESS ? describe(target, err)
+							: use_maps(target, debugger, err);
+	}
 	if (status == HD_OK)
 		status = use_lists(target, debugger, err);
 	if (status == HD_OK)

@@ -89,7 +89,7 @@ enum hd_status hd_code_update(struct hd_code *code, struct hd_session *session,
 			      struct hd_error *err)
 {
 	struct question question = { 0 };
-	struct code_files_change found;
+	struct code_files_change found = { 0 };
 	struct hd_code_change change = { 0 };
 	if (!code)
 		return fail(err, HD_ERR_ARGUMENT, 0, "no code");
