@@ -266,7 +266,19 @@ class StandardInput(Base):
 
     def test_pipes_and_files(self) -> None:
         result = run(self.CORE, "symbolize", text="a 7f0f794a1bb5 b\n\tno\x1b[1m")
-        self.assertEqual(result.out, f"a {self.NAMED} b\n        no\\u001b[1m\n")
+        self.assertEqual(result.out, f"a {self.NAMED} b\n\tno\x1b[1m\n")
+        # The end of a line stays; what overwrites a line, or moves the cursor, is shown.
+        text = "7f0f794a1bb5\r\n50 %\r100 %\r\n\x1b[2Jx\n"
+        data = Path(temporary("ends.txt", text.encode()))
+        done = subprocess.run(
+            [PROGRAM, self.CORE, "symbolize", str(data)],
+            capture_output=True,
+            env=environment(),
+            timeout=TIMEOUT,
+            check=True,
+        )
+        expected = f"{self.NAMED}\r\n50 %\\u000d100 %\r\n\\u001b[2Jx\n"
+        self.assertEqual(done.stdout.decode(), expected)
         result = run(self.CORE, "symbolize", "-", text="7f0f794a1bb5\n")
         self.assertEqual(result.out, self.NAMED + "\n")
         with open(temporary("addresses.txt", b"7f0f794a1bb5\n" * 3), "rb") as file:

@@ -32,6 +32,18 @@ TEST(numbers_are_whole_words)
 		{ "0x11112222333344445", 0 },
 		{ "11112222333344445", 0 },
 		{ "deadbeefg cafebabe1", 0xcafebabe1 },
+		{ "00007f04`9e0053e8", 0x7f049e0053e8 },
+		{ "at 0x7f04`9E0053e8.", 0x7f049e0053e8 },
+		{ "7f04`9e0053e", 0 },
+		{ "7f04`9e0053e8a", 0x9e0053e8a },
+		{ "7f04`9e0053eg", 0 },
+		{ "7f04`", 0 },
+		{ "00007f04`9e0053e8`", 0x7f049e0053e8 },
+		{ "12345678`", 0x12345678 },
+		{ "List`12345678", 0x12345678 },
+		{ "\033[1;31m7f0f794a1bb5\033[0m", 0x7f0f794a1bb5 },
+		{ "\033[1;31K7f0f794a1bb5", 0 },
+		{ "\033[12345678", 0x12345678 },
 		{ "", 0 },
 	};
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
@@ -49,6 +61,19 @@ TEST(frames_of_perf_are_known)
 	CU_ASSERT(!word.is_first);
 	ASSERT_UINT(word.unknown_end, 0);
 	CU_ASSERT(!first("7f0f794a1bb5").is_first);
+}
+
+TEST(frames_of_debuggers_are_known)
+{
+	static const char *const frames[] = { "#1  0x7f0f794a1bb5 in ?? ()",
+					      "    #12 0x7f0f794a1bb5",
+					      "  * frame #0: 0x7f0f794a1bb5",
+					      "    frame #1: 0x7f0f794a1bb5",
+					      "\033[33m 7f0f794a1bb5" };
+	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++)
+		CU_ASSERT(first(frames[i]).is_first);
+	CU_ASSERT(!first("1 0x7f0f794a1bb5").is_first);
+	CU_ASSERT(!first("#x 0x7f0f794a1bb5").is_first);
 }
 
 TEST(a_line_may_have_several)

@@ -425,4 +425,16 @@ TEST(runs_end_before_what_is_not_plain)
 	}
 }
 
+TEST(colours_of_terminals_are_known)
+{
+	static const struct {
+		const char *text;
+		size_t size;
+	} rows[] = { { "\033[m", 3 },  { "\033[0mx", 4 },   { "\033[38;5;1m", 9 },
+		     { "\033[2J", 0 }, { "\033]0;x\a", 0 }, { "\033[", 0 },
+		     { "\033[1", 0 },  { "[1m", 0 } };
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		ASSERT_UINT(colour_size(rows[i].text, strlen(rows[i].text)), rows[i].size);
+}
+
 SUITE(.name = "text")

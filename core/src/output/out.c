@@ -57,12 +57,14 @@ static size_t harmless(const struct out *out, const char *bytes, size_t size)
 		unsigned char c = (unsigned char)bytes[i];
 		size_t length = 1;
 		if (c == '\033') {
-			length = color_code_at(out, bytes + i, size - i);
+			length = out->keeps_text ? colour_size(bytes + i, size - i)
+						 : color_code_at(out, bytes + i, size - i);
 			if (!length)
 				return i;
-		} else if (c == '\r' && out->ends_crlf && i + 1 < size && bytes[i + 1] == '\n') {
+		} else if (c == '\r' && (out->ends_crlf || out->keeps_text) && i + 1 < size &&
+			   bytes[i + 1] == '\n') {
 			length = 2;
-		} else if (c != '\n') {
+		} else if (c != '\n' && !(c == '\t' && out->keeps_text)) {
 			length = utf8_length(bytes + i, size - i);
 			if (!length || utf8_is_invisible(bytes + i, length))
 				return i;

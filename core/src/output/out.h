@@ -29,6 +29,7 @@ struct out {
 			   * end */
 	bool is_document; /**< JSON: a document that was begun is always completed */
 	bool ends_crlf;   /**< lines end with CR LF: CSV */
+	bool keeps_text;  /**< a text of the user's: its tabs, colours and CR LF get through, too */
 	bool wrote;       /**< the sink has received something */
 };
 

@@ -413,6 +413,16 @@ bool parse_address(const char *string, uint64_t *ret)
 	return true;
 }
 
+size_t colour_size(const char *text, size_t size)
+{
+	size_t at = 2;
+	if (size < 3 || text[0] != '\033' || text[1] != '[')
+		return 0;
+	while (at < size && ((text[at] >= '0' && text[at] <= '9') || text[at] == ';'))
+		at++;
+	return at < size && text[at] == 'm' ? at + 1 : 0;
+}
+
 void text_number(struct text *text, uint64_t value)
 {
 	char buf[20];

@@ -156,5 +156,8 @@ const char *format_real(double value, bool is_single, char *buf, size_t size);
  */
 bool parse_number(const char *string, uint64_t *ret);
 
+/** Bytes of the sequence for the colours of a terminal that @p text begins with, ESC [ 1;31 m; 0: none. */
+size_t colour_size(const char *text, size_t size);
+
 /** Parse hexadecimal, 0x allowed, words joined by + or -: 0x1ce000+56-8.  Sums wrap at 2^64. */
 bool parse_address(const char *string, uint64_t *ret);

@@ -12,12 +12,13 @@ struct code_word {
 	/** Where the words "[unknown]" end that follow it, as perf script has them; 0: none do. */
 	size_t unknown_end;
 	uint64_t value;
-	bool is_first; /**< only blanks stand before it: it is a frame of a list of frames */
+	/** Only blanks, colours and the number of a frame come before it: it is a frame of a list of frames. */
+	bool is_first;
 };
 
 /**
- * The next one from *@p at on: 0x and 1 to 16 digits, or 8 to 16 digits alone; no letter, digit or
- * underscore touches it.
+ * The next one from *@p at on: 0x and 1 to 16 digits, or 8 to 16 digits alone, or as WinDbg writes it
+ * (00007f04`9e0053e8: 1 to 8 digits, and 8); no letter, digit or underscore touches it, but for a colour's.
  *
  * @param[in,out] at Where to look, a place in the line; afterwards the end of the word.
  * @return false: there is no more

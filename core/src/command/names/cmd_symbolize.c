@@ -7,6 +7,7 @@
 
 #include "analysis/names/code_words.h"
 #include "command/table.h"
+#include "command/threads/source_text.h"
 #include "gc/heap.h"
 #include "runtime/code.h"
 #include "targets/target.h"
@@ -19,13 +20,15 @@
 #define POLL_MS       100
 #define KEPT_NAMES    4096u /* a power of two */
 
-#define NAMED_LIST(X)                                                                   \
-	X(NAMED_LINE, "line", NULL, KIND_NUMBER, 0, 0, "number of the line, from 1 on") \
-	X(NAMED_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "the address in it")      \
-	X(NAMED_METHOD_DESC, "method_desc", NULL, KIND_ADDRESS, 0, 0,                   \
-	  "the method whose code is there")                                             \
-	X(NAMED_NAME, "name", NULL, KIND_TEXT, 0, 0, "its name, with arguments")        \
-	X(NAMED_OFFSET, "offset", NULL, KIND_NUMBER, 0, 0, "bytes from the beginning of its code")
+#define NAMED_LIST(X)                                                                              \
+	X(NAMED_LINE, "line", NULL, KIND_NUMBER, 0, 0, "number of the line, from 1 on")            \
+	X(NAMED_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "the address in it")                 \
+	X(NAMED_METHOD_DESC, "method_desc", NULL, KIND_ADDRESS, 0, 0,                              \
+	  "the method whose code is there")                                                        \
+	X(NAMED_NAME, "name", NULL, KIND_TEXT, 0, 0, "its name, with arguments")                   \
+	X(NAMED_OFFSET, "offset", NULL, KIND_NUMBER, 0, 0, "bytes from the beginning of its code") \
+	X(NAMED_FILE, "file", NULL, KIND_TEXT, 0, 0, "source file, from a PDB; null: not known")   \
+	X(NAMED_SOURCE_LINE, "source_line", NULL, KIND_NUMBER, 0, 0, "and the line in it")
 
 COLUMNS(named, NAMED_COLUMNS, NAMED_LIST);
 
@@ -73,67 +76,101 @@ static bool find_code(struct naming *naming, uint64_t address, bool is_caller,
 	return address && runtime_code_at(runtime, address - is_caller, ret);
 }
 
-static void write_named(struct naming *naming, const struct code_word *word,
-			const struct code_info *code, const struct text *name)
+/* An address of code, and what is known of it. */
+struct named {
+	struct code_word word;
+	struct code_info code;
+	const struct text *name;
+	struct cell file, line; /* of the source; null: not known */
+};
+
+static void write_named(struct naming *naming, const struct named *named)
 {
+	const struct code_word *word = &named->word;
+	const struct code_info *code = &named->code;
 	const struct cell cells[NAMED_COLUMNS] = {
 		[NAMED_LINE] = cell_number(naming->number),
 		[NAMED_ADDRESS] = cell_number(word->value),
 		[NAMED_METHOD_DESC] = cell_number(code->method_desc),
-		[NAMED_NAME] = cell_text(name->bytes, name->size),
+		[NAMED_NAME] = cell_text(named->name->bytes, named->name->size),
 		[NAMED_OFFSET] = cell_number(word->value - code->start),
+		[NAMED_FILE] = named->file,
+		[NAMED_SOURCE_LINE] = named->line,
 	};
 	answer_row(&naming->call->answer, cells);
 }
 
-/* The name after its address, in the place of [unknown] if that is there. */
-static void put_name(struct naming *naming, const struct code_word *word,
-		     const struct code_info *code, const struct text *name)
+/*
+ * The name after its address, in the place of [unknown] if that is there: other tools read what perf writes, so it gets
+ * no source line then.
+ */
+static void put_name(struct naming *naming, const struct named *named)
 {
-	text_puts(&naming->shown, word->unknown_end ? " " : " <");
-	text_escape(&naming->shown, name->bytes, name->size);
-	text_printf(&naming->shown, "+0x%" PRIx64, word->value - code->start);
-	if (!word->unknown_end)
-		text_puts(&naming->shown, ">");
+	struct text *shown = &naming->shown;
+	const bool is_perf = named->word.unknown_end;
+	text_puts(shown, is_perf ? " " : " <");
+	text_escape(shown, named->name->bytes, named->name->size);
+	text_printf(shown, "+0x%" PRIx64, named->word.value - named->code.start);
+	if (!is_perf && named->file.is_there) {
+		text_puts(shown, " [");
+		text_escape(shown, named->file.text.bytes, named->file.text.size);
+		text_printf(shown, " @ %" PRIu64 "]", named->line.number);
+	}
+	text_puts(shown, is_perf ? "" : ">");
 }
 
-/* A tab becomes blanks, which other tools take as well. */
+/* Bytes at @p at that a terminal may get as they are, though they are no text: a tab, a colour, the CR of a line's end. */
+static size_t kept_size(const struct text *line, size_t at)
+{
+	const char *bytes = line->bytes + at;
+	size_t left = line->size - at;
+	return *bytes == '\t' || (*bytes == '\r' && left == 1) ? 1 : colour_size(bytes, left);
+}
+
 static void put_part(struct naming *naming, size_t begin, size_t end)
 {
-	const char *line = naming->line.bytes;
-	for (size_t at = begin; at < end; at++) {
-		const char *tab = memchr(line + at, '\t', end - at);
-		size_t until = tab ? (size_t)(tab - line) : end;
-		text_escape(&naming->shown, line + at, until - at);
-		text_puts(&naming->shown, tab ? "        " : "");
-		at = until;
+	const struct text *line = &naming->line;
+	for (size_t at = begin; at < end;) {
+		size_t kept = kept_size(line, at);
+		if (!kept) {
+			at++;
+			continue;
+		}
+		text_escape(&naming->shown, line->bytes + begin, at - begin);
+		text_append(&naming->shown, line->bytes + at, kept);
+		begin = at += kept;
 	}
+	if (begin < end)
+		text_escape(&naming->shown, line->bytes + begin, end - begin);
 }
 
 static enum hd_status name_line(struct naming *naming)
 {
 	struct call *call = naming->call;
 	bool is_text = answer_is_text(&call->answer), is_frame = false;
-	struct code_word word;
+	struct named named = { .name = NULL };
+	struct code_word *word = &named.word;
 	size_t at = 0, done = 0;
 	naming->number++;
 	naming->shown.size = 0;
-	while (code_word_next(naming->line.bytes, naming->line.size, &at, &word)) {
-		struct code_info code;
-		bool is_caller = word.is_first && naming->is_among_frames;
-		is_frame |= word.is_first;
-		if (!find_code(naming, word.value, is_caller, &code))
+	while (code_word_next(naming->line.bytes, naming->line.size, &at, word)) {
+		bool is_caller = word->is_first && naming->is_among_frames;
+		is_frame |= word->is_first;
+		if (!find_code(naming, word->value, is_caller, &named.code))
 			continue;
-		const struct text *name = name_of(naming, code.method_desc);
-		if (name->failed)
+		named.name = name_of(naming, named.code.method_desc);
+		if (named.name->failed)
 			return fail_nomem(call->err);
+		named.file = named.line = cell_null();
+		source_text_cells(call, named.code.method_desc, word->value - is_caller,
+				  &named.file, &named.line);
 		if (!is_text) {
-			write_named(naming, &word, &code, name);
+			write_named(naming, &named);
 			continue;
 		}
-		put_part(naming, done, word.end);
-		put_name(naming, &word, &code, name);
-		done = at = word.unknown_end ? word.unknown_end : word.end;
+		put_part(naming, done, word->end);
+		put_name(naming, &named);
+		done = at = word->unknown_end ? word->unknown_end : word->end;
 	}
 	naming->is_among_frames = is_frame;
 	if (is_text) {
@@ -242,6 +279,7 @@ static enum hd_status run_symbolize(struct call *call)
 {
 	struct naming naming = { .call = call };
 	TRY(open_text(&naming));
+	call->out.keeps_text = answer_is_text(&call->answer);
 	answer_table(&call->answer, &named_schema, &no_heading);
 	enum hd_status status = name_all(&naming);
 	if (status == HD_OK)
@@ -261,7 +299,9 @@ COMMAND(symbolize, .has_rows = true,
 		"The text comes from FILE, or without it (or for -) from the standard input. It is\n"
 		"written again with a name after each address of code that the JIT has made, or of\n"
 		"ReadyToRun code. perf cannot name such addresses, and neither can what writes a\n"
-		"native crash log. The names are those of now: code that was replaced since, by\n"
-		"tiered compilation, may have none. Characters that nobody sees are written as escapes.\n",
+		"native crash log; where PDBs are found, a source line follows, but not in frames of\n"
+		"perf, which other tools read. The names are those of now: code that was replaced since,\n"
+		"by tiered compilation, may have none. Tabs, colours and the ends of lines stay; other\n"
+		"characters that nobody sees are written as escapes.\n",
 	.example = "symbolize perf-script.txt", .top_level = TOP_LEVEL_NEVER,
 	.needs = NEEDS_RUNTIME | NEEDS_METADATA, .words = { { "FILE", VALUE_STREAM, true } });
