@@ -206,8 +206,11 @@ static enum hd_status parse_value(const struct call *call, const struct expected
 	if (is_id(kind) && !is_address &&
 	    (kind == VALUE_ADDRESS || isdigit((unsigned char)*text))) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
-			    "%s%s is a hexadecimal id such as 1ce056 or 1ce000+56, not \"%.40s\"",
-			    dash, name, text);
+			    "%s%s is a hexadecimal id such as 1ce056 or 1ce000+56, not \"%.40s\"%s",
+			    dash, name, text,
+			    *text == '$'
+				    ? "; $ is for GDB and LLDB, registers shows what registers hold"
+				    : "");
 	}
 	if (kind == VALUE_CHOICE) {
 		const char *choice = find_choice(expected->choices, text);

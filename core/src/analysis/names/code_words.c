@@ -124,7 +124,7 @@ bool code_word_next(const char *line, size_t size, size_t *at, struct code_word 
 			.end = place,
 			.unknown_end = unknown_end(line, size, place),
 			.value = value,
-			.is_first = begins_frame(line, begin),
+			.is_first = !*at && begins_frame(line, begin),
 		};
 		*at = place;
 		return true;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "runtime/code.h"
 #include "runtime/coreclr/code/method.h"
 #include "stack/span.h"
 #include "util/alloc.h"
@@ -98,6 +99,7 @@ static bool is_record(struct runtime *runtime, uint64_t word, struct word_meanin
 static bool is_method_code(struct runtime *runtime, uint64_t word, struct word_meaning *ret)
 {
 	struct method method;
+	struct code_info code;
 	uint64_t method_desc;
 	if (!span_is_code(runtime_target(runtime), word) ||
 	    !runtime_method_at(runtime, word, &method_desc) ||
@@ -105,6 +107,12 @@ static bool is_method_code(struct runtime *runtime, uint64_t word, struct word_m
 		return false;
 	ret->kind = WORD_CODE;
 	ret->method_desc = method_desc;
+	if (runtime_code_at(runtime, word, &code)) {
+		ret->offset = word - code.start;
+	} else {
+		/* The other ones are functions of the runtime. */
+		ret->is_stub = !coreclr_fcall_method(runtime, word, &method_desc);
+	}
 	return true;
 }
 

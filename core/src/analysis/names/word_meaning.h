@@ -22,8 +22,10 @@ enum word_kind {
 /** Members that do not belong to the kind are 0. */
 struct word_meaning {
 	enum word_kind kind;
-	struct object object;                 /**< WORD_OBJECT, WORD_INSIDE */
-	uint64_t offset;                      /**< WORD_INSIDE: bytes into the object */
+	struct object object; /**< WORD_OBJECT, WORD_INSIDE */
+	uint64_t
+		offset; /**< WORD_INSIDE: bytes into the object; WORD_CODE: into the method's code */
+	bool is_stub;   /**< WORD_CODE: in front of a method's code, or in the place of it */
 	const struct type *type;              /**< WORD_TYPE */
 	uint64_t method_desc;                 /**< WORD_METHOD, WORD_CODE */
 	const struct target_thread *thread;   /**< WORD_STACK */

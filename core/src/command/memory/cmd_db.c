@@ -16,7 +16,8 @@
 
 #define MEMORY_OPTIONS(X)                                                                  \
 	X(OPT_COUNT, "count", VALUE_NUMBER, "N", "show N units; without: 128 bytes", NULL) \
-	X(OPT_END, "end", VALUE_ADDRESS, "END", "show what is before that address", NULL)
+	X(OPT_END, "end", VALUE_ADDRESS, "END",                                            \
+	  "the same as the word END: show what is before it", NULL)
 
 OPTIONS(memory_units, MEMORY_OPTIONS);
 
@@ -49,12 +50,18 @@ struct memory_range {
 	uint64_t missing;
 };
 
+/* The word END, or the option. */
+static const struct value *end_of(const struct call *call)
+{
+	return call->words[1].given ? &call->words[1] : &call->options[OPT_END];
+}
+
 /* HD_ERR_FAULT: the first unit is not in the target. */
 static enum hd_status find_range(struct call *call, uint32_t size, uint64_t usual,
 				 struct memory_range *ret)
 {
 	uint64_t begin = call->words[0].number, end;
-	const struct value *count = &call->options[OPT_COUNT], *until = &call->options[OPT_END];
+	const struct value *count = &call->options[OPT_COUNT], *until = end_of(call);
 	uint8_t unit[8];
 	uint64_t bytes = usual;
 	if (count->given)
@@ -250,17 +257,21 @@ static enum hd_status run_du(struct call *call)
 
 static enum hd_status check_memory(struct call *call)
 {
-	if (call->options[OPT_COUNT].given && call->options[OPT_END].given)
-		return call_usage(call, "-count and -end say the same twice");
-	if (call->options[OPT_END].given && call->options[OPT_END].number < call->words[0].number)
+	const struct value *end = end_of(call);
+	if (call->words[1].given && call->options[OPT_END].given)
+		return call_usage(call, "END is given twice");
+	if (call->options[OPT_COUNT].given && end->given)
+		return call_usage(call, "give -count or the end, not both");
+	if (end->given && end->number < call->words[0].number)
 		return call_usage(call, "the end is before ADDR");
 	return HD_OK;
 }
 
-#define MEMORY_COMMAND(NAME, SUMMARY, ...)                                                  \
-	COMMAND(NAME, .summary = (SUMMARY), .top_level = TOP_LEVEL_NEVER, .has_rows = true, \
-		.needs = NEEDS_RUNTIME, .options = memory_units_options,                    \
-		.words = { { "ADDR", VALUE_ADDRESS, false } }, .check = check_memory, __VA_ARGS__)
+#define MEMORY_COMMAND(NAME, SUMMARY, ...)                                                     \
+	COMMAND(NAME, .summary = (SUMMARY), .top_level = TOP_LEVEL_NEVER, .has_rows = true,    \
+		.needs = NEEDS_RUNTIME, .options = memory_units_options,                       \
+		.words = { { "ADDR", VALUE_ADDRESS, false }, { "END", VALUE_ADDRESS, true } }, \
+		.check = check_memory, __VA_ARGS__)
 
 MEMORY_COMMAND(db, "show memory as bytes, with the ASCII text", .example = "db 7f0fd8068768");
 MEMORY_COMMAND(dw, "show memory as words of 16 bits", .example = "dw 7f0fd8068768 -count 16");

@@ -41,12 +41,12 @@ static enum hd_status write_registers_of(struct registers_list *list,
 	return call_check(call);
 }
 
-/* The id in the system that was chosen; 0: @p choice is of all. */
+/* The id in the system that was chosen; any if @p choice is of all. */
 static enum hd_status chosen_tid(struct call *call, const struct thread_choice *choice,
 				 uint64_t *ret)
 {
 	const struct runtime *runtime = call->heap->runtime;
-	*ret = choice->is_one ? choice->id : 0;
+	*ret = choice->id;
 	if (!choice->is_managed_id)
 		return HD_OK;
 	const struct runtime_thread *thread =
@@ -66,7 +66,7 @@ static enum hd_status write_chosen(struct registers_list *list, const struct thr
 	TRY(chosen_tid(call, choice, &tid));
 	answer_table(&call->answer, &word_schema, &no_heading);
 	for (size_t i = 0; i < threads->count; i++) {
-		if (!tid || (uint32_t)threads->rows[i].tid == tid)
+		if (!choice->is_one || (uint32_t)threads->rows[i].tid == tid)
 			TRY(write_registers_of(list, &threads->rows[i]));
 	}
 	(void)answer_table_end(&call->answer);

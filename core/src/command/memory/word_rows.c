@@ -77,6 +77,8 @@ static void put_said(struct call *call, const struct word_meaning *meaning, cons
 		text_puts(said, "MethodTable of ");
 	} else if (meaning->kind == WORD_METHOD) {
 		text_puts(said, "MethodDesc of ");
+	} else if (meaning->is_stub) {
+		text_puts(said, "stub of ");
 	} else if (meaning->kind == WORD_INSIDE) {
 		text_printf(said, "%" PRIu64 " bytes into %" PRIx64 " ", meaning->offset,
 			    meaning->object.address);
@@ -87,6 +89,8 @@ static void put_said(struct call *call, const struct word_meaning *meaning, cons
 	}
 	if (name->size)
 		text_append(said, name->bytes, name->size);
+	if (meaning->kind == WORD_CODE && meaning->offset)
+		text_printf(said, "+0x%" PRIx64, meaning->offset);
 	if (meaning->kind == WORD_OBJECT) {
 		size_t before = said->size;
 		text_puts(said, " ");
@@ -111,8 +115,10 @@ enum hd_status word_cells(struct call *call, struct word_reader *reader, uint64_
 		cells[WORD_NAME] = cell_text(kept->name.bytes, kept->name.size);
 	if (meaning.object.type)
 		cells[WORD_OBJECT_AT] = cell_number(meaning.object.address);
-	if (meaning.kind == WORD_INSIDE)
+	if (meaning.kind == WORD_INSIDE || (meaning.kind == WORD_CODE && !meaning.is_stub))
 		cells[WORD_OFFSET] = cell_number(meaning.offset);
+	if (meaning.kind == WORD_CODE)
+		cells[WORD_STUB] = cell_flag(meaning.is_stub);
 	if (meaning.thread)
 		cells[WORD_STACK_OF] = cell_number((uint32_t)meaning.thread->tid);
 	if (answer_is_text(&call->answer)) {

@@ -16,7 +16,10 @@
 	  "object, inside, heap, type, method, code, stack or file; null: none of these")           \
 	X(WORD_OBJECT_AT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                          \
 	  "the object that starts there, or around it")                                             \
-	X(WORD_OFFSET, "offset", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT, "bytes into that object")     \
+	X(WORD_OFFSET, "offset", NULL, KIND_BYTES, 0, LOOK_LEAVE_OUT,                               \
+	  "bytes into that object, or into the method's code")                                      \
+	X(WORD_STUB, "is_stub", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,                                 \
+	  "code: is it a stub, which leads to the method's code?")                                  \
 	X(WORD_NAME, "name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                                    \
 	  "the type, the method, or the place in a mapped file")                                    \
 	X(WORD_STACK_OF, "stack_of", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                          \
