@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "analysis/threads/equal_methods.h"
 #include "runtime/coreclr/code/code.h"
 #include "runtime/coreclr/code/method.h"
 #include "runtime/coreclr/code/method_list.h"
@@ -239,6 +240,33 @@ TEST(test_dynamic_signatures)
 	check_signature(&fixture, desc, "DynamicClass.Made(Int32, Ns.Worker, ?)");
 	fake_poke_u32(fixture.memory, desc + 24, UINT32_MAX);
 	check_signature(&fixture, desc, "DynamicClass.Made");
+	tear_down(&fixture);
+}
+
+TEST(dynamic_methods_that_are_called_the_same_are_equal)
+{
+	struct fixture fixture = set_up();
+	struct equal_methods methods = { 0 };
+	uint64_t descs[4];
+	for (size_t i = 0; i < 4; i++) {
+		descs[i] = fake_method_desc(fixture.fake, 0, 0);
+		put_u16(&fixture, descs[i] + 6, 7);
+		fake_poke_u64(fixture.memory, descs[i] + 32,
+			      fake_text(fixture.memory, i % 2 ? "Odd" : "Even"));
+	}
+	for (unsigned int i = 0; i < 8; i++) {
+		uint64_t found = descs[i % 4];
+		CU_ASSERT_EQUAL(equal_method_find(&methods, fixture.runtime, &found, NULL), HD_OK);
+		ASSERT_UINT(found, descs[i % 2]);
+	}
+	ASSERT_UINT(methods.rows_count, 2);
+	const uint64_t others[] = { fixture.run, fixture.walk, fixture.run + 4, 0 };
+	for (size_t i = 0; i < 4; i++) {
+		uint64_t found = others[i];
+		CU_ASSERT_EQUAL(equal_method_find(&methods, fixture.runtime, &found, NULL), HD_OK);
+		ASSERT_UINT(found, others[i]);
+	}
+	equal_methods_deinit(&methods);
 	tear_down(&fixture);
 }
 

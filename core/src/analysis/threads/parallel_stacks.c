@@ -11,6 +11,7 @@ void parallel_stacks_deinit(struct parallel_stacks *stacks)
 {
 	stack_tree_deinit(&stacks->threads);
 	stack_tree_deinit(&stacks->chains);
+	equal_methods_deinit(&stacks->equal);
 	async_graph_deinit(&stacks->async);
 	members_destroy(stacks->members);
 	mem_free(stacks->runners);
@@ -67,6 +68,10 @@ static enum hd_status add_thread(struct parallel_stacks *stacks, struct stack_wa
 	stacks->frameless += !stack.managed_count;
 	for (size_t i = 0; i < stack.roots_count; i++)
 		note_runner(stacks, &stack, &stack.roots[i], (uint32_t)index);
+	for (size_t i = 0; i < stack.frames_count; i++) {
+		TRY(equal_method_find(&stacks->equal, stacks->heap->runtime,
+				      &stack.frames[i].method_desc, err));
+	}
 	TRY(stack_tree_add(&stacks->threads, &stack, (uint32_t)index, job, err));
 	return job_check(job, 0, err);
 }

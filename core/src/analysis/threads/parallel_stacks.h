@@ -3,12 +3,14 @@
 #pragma once
 
 #include "analysis/async/async_graph.h"
+#include "analysis/threads/equal_methods.h"
 #include "analysis/threads/stack_tree.h"
 
 struct parallel_stacks {
 	struct heap *heap;
-	struct stack_tree threads; /**< a path's id is its runtime_thread_index() */
-	struct stack_tree chains;  /**< a path's id is the row of its outermost box in async */
+	struct stack_tree threads;  /**< a path's id is its runtime_thread_index() */
+	struct stack_tree chains;   /**< a path's id is the row of its outermost box in async */
+	struct equal_methods equal; /**< dynamic methods of the stacks */
 	struct members *members;
 	struct async_graph async; /**< without boxes, if only threads are wanted */
 	uint32_t *
@@ -19,7 +21,8 @@ struct parallel_stacks {
 };
 
 /**
- * Walk all stacks, and the heap for async methods, and merge them.
+ * Walk all stacks, and the heap for async methods, and merge them.  Of dynamic methods that are called the same, the
+ * first one is in the place of all.
  *
  * @param with_async Also async methods; else the heap is not walked.
  * @param lines See struct stack_tree_lines; its arg is borrowed until parallel_stacks_deinit().

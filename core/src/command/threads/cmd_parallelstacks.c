@@ -28,41 +28,41 @@ struct parallel_rows {
 #define INDENT_THIN 2u
 #define INDENT_MAX  12u
 
-#define FRAME_LIST(X)                                                                        \
-	X(FRAME_ID, "id", NULL, KIND_NUMBER, 0, 0, "number of the frame in this answer")     \
-	X(FRAME_PARENT, "parent", NULL, KIND_NUMBER, 0, 0,                                   \
-	  "id of the frame that called it, or of the async method that awaits it")           \
-	X(FRAME_DEPTH, "depth", NULL, KIND_NUMBER, 0, 0, "frames further out")               \
-	X(FRAME_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                     \
-	  "threads that have it; chains, for an async method")                               \
-	X(FRAME_KIND, "kind", NULL, KIND_TEXT, 0, 0,                                         \
-	  "managed; folded: frames that repeat; async: a method that awaits")                \
-	X(FRAME_METHOD, "method", NULL, KIND_TEXT, 0, 0, "name and arguments of the method") \
-	X(FRAME_METHOD_DESC, "method_desc", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,           \
-	  "MethodDesc of the method")                                                        \
-	X(FRAME_FILE, "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                            \
-	  "path of the source file, if all threads are at the same line")                    \
-	X(FRAME_LINE, "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file")     \
-	X(FRAME_FUNCLET, "funclet", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,                      \
-	  "is it a catch, finally or filter block?")                                         \
-	X(FRAME_UNWOUND, "unwound", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,                      \
-	  "has an exception left it already?")                                               \
-	X(FRAME_FOLDED, "folded", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                      \
-	  "so many frames repeat those that they call, in the stack with the fewest")        \
-	X(FRAME_FOLDED_MOST, "folded_most", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,            \
-	  "the same in the stack with the most")                                             \
-	X(FRAME_STATE, "state", NULL, KIND_SIGNED, 0, LOOK_LEAVE_OUT,                        \
-	  "the await that an async method is at, from 0; -1: it runs")                       \
-	X(FRAME_WAITS_FOR, "waits_for", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                  \
-	  "what an innermost async method waits for")                                        \
-	X(FRAME_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                     \
-	  "that object, of the first chain")                                                 \
-	X(FRAME_BOX, "box", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                           \
-	  "the box of the outermost method of the first chain")                              \
-	X(FRAME_CHAIN_DEPTH, "chain_depth", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,            \
-	  "methods of that chain; after 200, those further in are left out")                 \
-	X(FRAME_AWAITED_BY, "awaited_by", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                \
-	  "who goes on when an outermost async method is done")                              \
+#define FRAME_LIST(X)                                                                         \
+	X(FRAME_ID, "id", NULL, KIND_NUMBER, 0, 0, "number of the frame in this answer")      \
+	X(FRAME_PARENT, "parent", NULL, KIND_NUMBER, 0, 0,                                    \
+	  "id of the frame that called it, or of the async method that awaits it")            \
+	X(FRAME_DEPTH, "depth", NULL, KIND_NUMBER, 0, 0, "frames further out")                \
+	X(FRAME_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                      \
+	  "threads that have it; chains, for an async method")                                \
+	X(FRAME_KIND, "kind", NULL, KIND_TEXT, 0, 0,                                          \
+	  "managed; folded: frames that repeat; async: a method that awaits")                 \
+	X(FRAME_METHOD, "method", NULL, KIND_TEXT, 0, 0, "name and arguments of the method")  \
+	X(FRAME_METHOD_DESC, "method_desc", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,            \
+	  "MethodDesc of the method; of dynamic ones that are called the same, of the first") \
+	X(FRAME_FILE, "file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                             \
+	  "path of the source file, if all threads are at the same line")                     \
+	X(FRAME_LINE, "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file")      \
+	X(FRAME_FUNCLET, "funclet", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,                       \
+	  "is it a catch, finally or filter block?")                                          \
+	X(FRAME_UNWOUND, "unwound", NULL, KIND_FLAG, 0, LOOK_LEAVE_OUT,                       \
+	  "has an exception left it already?")                                                \
+	X(FRAME_FOLDED, "folded", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                       \
+	  "so many frames repeat those that they call, in the stack with the fewest")         \
+	X(FRAME_FOLDED_MOST, "folded_most", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,             \
+	  "the same in the stack with the most")                                              \
+	X(FRAME_STATE, "state", NULL, KIND_SIGNED, 0, LOOK_LEAVE_OUT,                         \
+	  "the await that an async method is at, from 0; -1: it runs")                        \
+	X(FRAME_WAITS_FOR, "waits_for", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                   \
+	  "what an innermost async method waits for")                                         \
+	X(FRAME_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                      \
+	  "that object, of the first chain")                                                  \
+	X(FRAME_BOX, "box", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                            \
+	  "the box of the outermost method of the first chain")                               \
+	X(FRAME_CHAIN_DEPTH, "chain_depth", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,             \
+	  "methods of that chain; after 200, those further in are left out")                  \
+	X(FRAME_AWAITED_BY, "awaited_by", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                 \
+	  "who goes on when an outermost async method is done")                               \
 	X(FRAME_INDENT, NULL, NULL, KIND_NUMBER, 0, 0, NULL)
 
 COLUMNS(parallel, FRAME_COLUMNS, FRAME_LIST);
