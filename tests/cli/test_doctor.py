@@ -23,6 +23,7 @@ STATES = {"ok", "limited", "no"}
 NAMES = [
     "gdb",
     "gdb-plugin",
+    "gdb-library",
     "lldb",
     "lldb-plugin",
     "ptrace",
@@ -69,6 +70,16 @@ class Doctor(unittest.TestCase):
             if row["state"] == "no":
                 self.assertTrue(row["advice"])
         self.assertEqual(status, int(any(row["state"] == "no" for row in rows.values())))
+
+    def test_the_library_that_the_environment_names(self) -> None:
+        _, rows = doctor()
+        self.assertEqual(rows["gdb-library"]["found"], os.path.realpath(BUILD / "libheapdump.so"))
+        _, rows = doctor(HEAPDUMP_LIBRARY=str(PROGRAM))
+        self.assertEqual(rows["gdb-library"]["found"], f"{PROGRAM}, which HEAPDUMP_LIBRARY names")
+        status, rows = doctor(HEAPDUMP_LIBRARY="/no/such.so")
+        self.assertEqual((status, rows["gdb-library"]["state"]), (1, "no"))
+        self.assertIn("HEAPDUMP_LIBRARY names /no/such.so", rows["gdb-library"]["found"])
+        self.assertIn("unset HEAPDUMP_LIBRARY", rows["gdb-library"]["advice"])
 
     def test_text_has_the_same_rows(self) -> None:
         done = subprocess.run(

@@ -144,6 +144,38 @@ static void check_gdb(struct call *call)
 	}
 }
 
+/* The library that GDB's plug-in loads. */
+static void check_gdb_library(struct call *call)
+{
+	static const char *const places[] = { "libheapdump.so.0",
+					      "libheapdump.so",
+					      "../lib/libheapdump.so.0",
+					      "../lib64/libheapdump.so.0",
+					      "../lib/x86_64-linux-gnu/libheapdump.so.0",
+					      "/usr/local/lib/libheapdump.so.0",
+					      "/usr/lib/x86_64-linux-gnu/libheapdump.so.0",
+					      "/usr/lib64/libheapdump.so.0",
+					      NULL };
+	const char *named = getenv("HEAPDUMP_LIBRARY"); // NOLINT(concurrency-mt-unsafe)
+	char path[PATH_MAX];
+	if (named && *named && is_file(named, NULL)) {
+		doctor_row(call, "gdb-library", CHECK_OK, NULL, "%s, which HEAPDUMP_LIBRARY names",
+			   named);
+	} else if (named && *named) {
+		doctor_row(call, "gdb-library", CHECK_NO,
+			   "unset HEAPDUMP_LIBRARY, or set it to the path of libheapdump.so",
+			   "HEAPDUMP_LIBRARY names %s, and there is no such file", named);
+	} else if (find_plugin(places, path)) {
+		doctor_row(call, "gdb-library", CHECK_OK, NULL, "%s", path);
+	} else {
+		doctor_row(
+			call, "gdb-library", CHECK_NO,
+			"install heapdump, or set HEAPDUMP_LIBRARY to the path of libheapdump.so "
+			"before GDB starts",
+			"it is not next to this program, nor in /usr or /usr/local");
+	}
+}
+
 /* "lldb", or a name with a version, as Debian has them. */
 static bool find_lldb(char path[PATH_MAX])
 {
@@ -192,5 +224,6 @@ static void check_lldb(struct call *call)
 void doctor_debuggers(struct call *call)
 {
 	check_gdb(call);
+	check_gdb_library(call);
 	check_lldb(call);
 }
