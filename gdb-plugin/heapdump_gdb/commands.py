@@ -2,13 +2,14 @@
 """The core's command table as GDB commands."""
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import gdb
 
 from heapdump_gdb import native
 from heapdump_gdb.session import Session, host_text, write_error
-from heapdump_gdb.words import Line, file_names, guard, is_plain, printable
+from heapdump_gdb.words import Line, file_names, guard, is_plain, keep_calls, printable
 
 PREFIX = "heapdump"
 
@@ -17,7 +18,7 @@ def line_words(session: Session, name: str, rest: str) -> list[str]:
     """The words of a command line: as GDB cuts them, but for a text that is one word as it is written."""
     cut = native.raw_text(session.lib, name, rest)
     options, text = cut or (rest, "")
-    return [name] + gdb.string_to_argv(options) + ([text] if cut else [])
+    return [name] + gdb.string_to_argv(keep_calls(options)) + ([text] if cut else [])
 
 
 class HeapCommand(gdb.Command):
@@ -57,8 +58,9 @@ class HeapPrefix(gdb.Command):
     data: "python import heapdump_gdb", "python help(heapdump_gdb.query)".
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, infos: list[native.CommandInfo], free: list[str]) -> None:
         self._session = session
+        self.__doc__ = f"{self.__doc__}\n{host_text(prefix_help(infos, free))}"
         super().__init__(PREFIX, gdb.COMMAND_DATA, gdb.COMPLETE_COMMAND, True)
 
     def invoke(self, argument: str, _from_tty: bool) -> None:
@@ -73,15 +75,27 @@ class HeapPrefix(gdb.Command):
             gdb.write(host_text(native.command_help(self._session.lib, None)))
 
 
+def names_of(info: native.CommandInfo) -> list[str]:
+    """Name and second name of a command."""
+    return [native.decode(name) for name in (info.name, info.alias) if name is not None]
+
+
+def prefix_help(infos: list[native.CommandInfo], free: list[str]) -> str:
+    """Which commands need the prefix?  ``free``: those that do not."""
+    names = sorted(name for info in infos for name in names_of(info))
+    parts = (
+        ("Without the prefix, too", [name for name in names if name in free]),
+        ("Only with it", [name for name in names if name not in free]),
+    )
+    return "\n\n".join(
+        textwrap.fill(f"{title}: {', '.join(listed)}.", 76, break_on_hyphens=False)
+        for title, listed in parts
+    )
+
+
 def top_level(infos: list[native.CommandInfo]) -> list[str]:
     """Names, and second names, that are offered without the prefix."""
-    marked = [info for info in infos if info.is_top_level]
-    return [
-        native.decode(name)
-        for info in marked
-        for name in (info.name, info.alias)
-        if name is not None
-    ]
+    return [name for info in infos if info.is_top_level for name in names_of(info)]
 
 
 def document(session: Session, info: native.CommandInfo) -> str:
@@ -95,7 +109,7 @@ def document(session: Session, info: native.CommandInfo) -> str:
 
 def register(session: Session, infos: list[native.CommandInfo], free: list[str]) -> None:
     """Register the table under the prefix, and the names ``free`` at top level too."""
-    HeapPrefix(session)
+    HeapPrefix(session, infos, free)
     for info in infos:
         doc = document(session, info)
         name = native.decode(info.name)

@@ -122,6 +122,50 @@ def expression_end(argv: Sequence[str], start: int) -> int:
     return end
 
 
+# A function of GDB's that is called at the beginning of a word.
+CALL = re.compile(r"\$\w+\(")
+
+
+def call_end(text: str, start: int) -> int:
+    """After the ) of the call whose arguments begin at ``start``; -1: there is none."""
+    depth, index = 1, start
+    while index < len(text):
+        if text[index] in "\"'":
+            quote = text[index]
+            index += 1
+            while index < len(text) and text[index] != quote:
+                index += 2 if text[index] == "\\" else 1
+        depth += {"(": 1, ")": -1}.get(text[index : index + 1], 0)
+        index += 1
+        if not depth:
+            return index
+    return -1
+
+
+def keep_calls(text: str) -> str:
+    """``text`` in which gdb.string_to_argv leaves the quotes and blanks of $hd_static("T", "f") to GDB."""
+    result, quote, index = "", "", 0
+    while index < len(text):
+        begins_word = not quote and (not index or text[index - 1] in BLANKS + "=")
+        found = CALL.match(text, index) if begins_word else None
+        end = call_end(text, found.end()) if found else -1
+        if end > 0:
+            result += escape(text[index:end], SPECIAL)
+            index = end
+            continue
+        if text[index] == "\\":
+            result += text[index : index + 2]
+            index += 2
+            continue
+        if not quote and text[index] in "'\"":
+            quote = text[index]
+        elif text[index] == quote:
+            quote = ""
+        result += text[index]
+        index += 1
+    return result
+
+
 def is_special(text: str) -> bool:
     """Whether ``text`` is not a word without quotes."""
     return any(char in SPECIAL for char in text)

@@ -33,6 +33,21 @@ void report_taken(lldb::SBDebugger &debugger, const std::vector<std::string> &ta
 	report(debugger, line + "; ours: heapdump " + taken[0] + " and so on");
 }
 
+/// Which commands need the prefix?  @p free_names: those that do not.
+std::string prefixed_names(const std::vector<std::string> &free_names)
+{
+	std::string list;
+	struct hd_command_info info;
+	for (size_t i = 0; hd_command_at(i, &info) == 0; i++) {
+		for (const char *name : { info.name, info.alias }) {
+			if (name && std::find(free_names.begin(), free_names.end(), name) ==
+					    free_names.end())
+				list += (list.empty() ? "" : ", ") + std::string(name);
+		}
+	}
+	return "Only these need the prefix: " + list + ".";
+}
+
 void register_commands(lldb::SBCommandInterpreter interpreter, lldb::SBCommand multiword,
 		       const std::shared_ptr<Session> &session,
 		       const std::vector<std::string> &free_names)
@@ -125,9 +140,12 @@ bool lldb::PluginInitialize(SBDebugger debugger)
 		return false;
 	}
 	const TopLevelNames names = test_names(interpreter);
-	SBCommand multiword = interpreter.AddMultiwordCommand(
-		prefix,
-		"Look at managed heaps: of LLDB's own core or process, or \"heapdump open FILE\" first.");
+	// LLDB shows the first line of it in lists.
+	const std::string help =
+		"Look at managed heaps: of LLDB's own core or process, or \"heapdump open FILE\" "
+		"first.  " +
+		prefixed_names(names.free);
+	SBCommand multiword = interpreter.AddMultiwordCommand(prefix, help.c_str());
 	if (!multiword.IsValid()) {
 		report(debugger, "LLDB refused the command \"heapdump\"");
 		return false;

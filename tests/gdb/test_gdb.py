@@ -179,6 +179,15 @@ class GdbTest(unittest.TestCase):
             self.assertIn("cannot evaluate", text)
             self.assertIn("$1 = 2", text)
 
+    def test_arguments_of_functions_keep_their_quotes(self) -> None:
+        text = self.opened(
+            'dumpobj $hd_count("A.Dict<System.String, System.Object>")*0x10',
+            'gcroot $hd_count("System.String" ) + 0x0d -all',
+            'gcroot $hd_count("My.It\'s")*16',
+        )
+        self.assertNotIn("cannot evaluate", text)
+        self.assertEqual(len(re.findall("Found [12] unique root", text)), 2, text)
+
     def test_expressions_with_blanks(self) -> None:
         text = self.opened(
             "gcroot (unsigned long) 0x1ce056",
@@ -226,7 +235,16 @@ class GdbTest(unittest.TestCase):
             self.assertTrue(lines[0].endswith("."), lines[0])
             self.assertTrue(any(line.startswith("Usage: ") for line in lines), name)
             self.assertTrue(any("help options" in line for line in lines), name)
-        self.assertIn("heapdump dumpheap -- ", self.gdb("help heapdump"))
+        text = self.gdb("help heapdump")
+        self.assertIn("heapdump dumpheap -- ", text)
+        # Which commands need the prefix cannot be guessed.
+        needed = re.search(r"(?ms)^Only with it: (.*?)\.$", text)
+        assert needed
+        names = re.split(r",\s+", needed[1])
+        self.assertLessEqual({"assert", "dq", "export", "memory"}, set(names))
+        self.assertFalse(set(names) & set(TOP_LEVEL))
+        self.assertIn("\nWithout the prefix, too: ", text)
+        self.assertIn("heapdump assert -- ", self.gdb("apropos rules"))
 
     def test_settings(self) -> None:
         for name, value in (("workers", "2"), ("width", "40"), ("max-mem", "1073741824")):

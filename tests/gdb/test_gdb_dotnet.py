@@ -134,8 +134,16 @@ class DotnetCoreTest(unittest.TestCase):
             with self.subTest(line):
                 text = run_gdb("print " + line, options=("-c", path))
                 self.assertIn(expected, text.splitlines()[-1])
-        text = run_gdb(f"dumpobj '$hd_field({known}, \"pair.Item2\")'", options=("-c", path))
-        self.assertRegex(text, r"(?m)^String: +five$")
+        for word in (f"'$hd_field({known}, \"pair.Item2\")'", f'$hd_field({known}, "pair.Item2")'):
+            text = run_gdb("dumpobj " + word, options=("-c", path))
+            self.assertRegex(text, r"(?m)^String: +five$")
+
+    def test_the_words_of_a_stack(self) -> None:
+        path = targets.core("wks10-full")
+        if path is None:
+            return
+        text = run_gdb("heapdump dq $rsp $rsp+16", options=("-c", path))
+        self.assertEqual(len(re.findall(r"(?m)^[0-9a-f]{12}  [0-9a-f]{16}", text)), 2, text)
 
     def test_functions_of_values_need_a_target(self) -> None:
         with support.temporary_folder() as folder:

@@ -146,6 +146,11 @@ class LldbTest(unittest.TestCase):
             text = self.lldb("help " + name)
             self.assertIn("Syntax: " + name.split()[-1], text)
             self.assertIn("help options", text)
+        # Which commands need the prefix cannot be guessed.
+        text = " ".join(self.lldb("help heapdump").split())
+        needed = text.split("Only these need the prefix: ")[1].split(".")[0].split(", ")
+        self.assertLessEqual({"assert", "dq", "export", "memory"}, set(needed))
+        self.assertFalse(set(needed) & set(TOP_LEVEL))
 
     def test_settings(self) -> None:
         for name, value in (("workers", "2"), ("width", "40"), ("max-mem", "1073741824")):
