@@ -515,14 +515,13 @@ void gc_info_deinit(struct gc_info *info)
 /* The offset of a return address that a table has as @p offset. */
 static uint32_t return_offset(const struct gc_info_query *query, uint32_t offset)
 {
-	return (offset + (query->version < 4)) << query->arch->gc_info->code_shift;
+	return query->version < 4 ? offset + 1 : offset << query->arch->gc_info->code_shift;
 }
 
 static enum gc_info_result read_points(struct decoder *decoder, struct gc_info_points *ret)
 {
 	struct gc_bits *bits = &decoder->bits;
-	unsigned int shift = decoder->query->arch->gc_info->code_shift,
-		     width = offset_bits(decoder->info->code_length);
+	unsigned int shift = decoder->shift, width = offset_bits(decoder->info->code_length);
 	for (uint32_t i = 0; i < decoder->safe_points && !bits->failed; i++) {
 		if (!PAGES_RESERVE(ret, safe_points))
 			return GC_INFO_NOMEM;

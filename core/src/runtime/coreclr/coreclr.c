@@ -6,6 +6,7 @@
 #include "runtime/coreclr/find.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/layout_fill.h"
+#include "runtime/coreclr/layouts/processor.h"
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/types/method_table.h"
 #include "runtime/coreclr/types/type_lookup.h"
@@ -26,7 +27,8 @@ static enum hd_status read_descriptor(struct runtime *runtime, struct descriptor
 	if (status == HD_ERR_NOMEM)
 		return fail_nomem(err);
 	coreclr_of(runtime)->descriptor.is_read = status == HD_OK;
-	if (status == HD_OK)
+	/* Where nothing can be read without it, coreclr_fill_layout() says so. */
+	if (status == HD_OK || processor_layout(runtime)->differences)
 		return HD_OK;
 	bool is_known = layout_build_find(runtime->build_id) != NULL;
 	findings_add(&runtime->target->findings,

@@ -30,14 +30,19 @@ static const char *const origin_names[] = {
 	[ORIGIN_SERIES] = "series", [ORIGIN_CALIBRATED] = "calibrated",
 };
 
-/* Microsoft's builds for linux-x64 and linux-musl-x64 whose descriptor and heap were compared with the table, the newest first. */
+/*
+ * Microsoft's builds for linux-x64, linux-musl-x64 and linux-arm64 whose descriptor and heap were compared with the table and
+ * other tools, the newest first.
+ */
 static const struct layout_build builds[] = {
 	{ "2e5299ab22fd653a381ea8fe12c9b89646056681", "11.0.0", 11 },
 	{ "a44470e1693c65783b6ea573e9a3dca1147f611e", "11.0.0", 11 }, /* singlefilehost */
 	{ "d609bd1f4c20ae911f631467801d5e309bd5c130", "11.0.0", 11 }, /* musl */
+	{ "8bf288ace59ee1c481cac272feef856d80cd0c3c", "11.0.0", 11 }, /* arm64 */
 	{ "c75d55af618b5f1a0769385ed23079bbe267be0d", "10.0.15", 10 },
 	{ "6eef9fc6928b43c5f2fe37864a91199a2e57d047", "10.0.15", 10 }, /* singlefilehost */
 	{ "3a7bd6333d734a3574f0f8f187fe6c19a2c7bc5a", "10.0.15", 10 }, /* musl */
+	{ "95c8b37b2fe3bb76eee1b50c478b70475b3a6bb3", "10.0.15", 10 }, /* arm64 */
 	{ "79945f51fb2612f13b7667a10a8fd29122664791", "10.0.12", 10 },
 	{ "c36ad71424f1fa2ffd952574ab64dd0d952b101a", "10.0.12", 10 }, /* singlefilehost */
 	{ "ea2417846f6e65e39f48c6d7442f409cc97a7f36", "9.0.23", 9 },

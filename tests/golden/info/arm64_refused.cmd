@@ -1,0 +1,3 @@
+file: --no-files corefiles/arm64-10.core.zst
+exit: 1
+info
