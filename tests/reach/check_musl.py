@@ -363,6 +363,56 @@ def check_collect(pid: int, folder: Path) -> list[str]:
     return [] if rows.get("Node") == NODES else [f"collect: {rows.get('Node')} Node"]
 
 
+def check_heap() -> list[str]:
+    """Pieces of musl's malloc: as many as the program says, in the process and in its core."""
+    program, core = FOLDER / "musl_heap", FOLDER / "musl_heap.core"
+    core.unlink(missing_ok=True)
+    run("musl-gcc", "-O2", "-o", program, HERE / "musl_heap.c")
+    bad: list[str] = []
+    with subprocess.Popen(
+        [program], stdout=subprocess.PIPE, text=True, env={"LC_ALL": "C"}
+    ) as process:
+        assert process.stdout
+        said = []
+        for line in process.stdout:
+            if line == "READY\n":
+                break
+            said.append([int(word) for word in line.split()])
+        try:
+            targets = [str(process.pid)]
+            if shutil.which("gdb"):
+                words = ["-batch", "-p", str(process.pid), "-ex", f"gcore {core}"]
+                run("gdb", *words, timeout=300)
+                targets.append(str(core))
+            for target in targets:
+                answer = heapdump(target, "memory")
+                bad += check_pieces(target, answer, said)
+        finally:
+            process.kill()
+    print(f"{'musl':8} {'malloc':20} {len(said)} sizes in {len(targets)} targets", flush=True)
+    return bad
+
+
+def check_pieces(target: str, answer: Any, said: list[list[int]]) -> list[str]:
+    """Each size has a class of its own; the program has a few pieces besides."""
+    bad = []
+    if answer["malloc"].get("library") != "musl":
+        bad.append(f"{target}: musl's malloc is not found")
+    for size, used, freed in said:
+        # The class is the smallest that holds the size and musl's 4 bytes.
+        rows = [row for row in answer["sizes"] if size + 4 <= row.get("to", size + 4)]
+        row = min(rows, key=lambda row: int(row["from"]), default=None)
+        # Pages of large pieces are given back.
+        expected = (used, freed if size < 20000 else 0)
+        found = (row["used_pieces"], row["free_pieces"]) if row else (0, 0)
+        if found[0] != used or not expected[1] <= found[1] <= freed + 32:
+            bad.append(f"{target}: pieces of {size}: {found} in use and free, and not {expected}")
+    mapped = sum(used for size, used, _ in said if size > 131052)
+    if answer["malloc"]["mapped_pieces"] != mapped:
+        bad.append(f"{target}: {answer['malloc']['mapped_pieces']} large pieces, and not {mapped}")
+    return bad
+
+
 def createdump(version: str, kind: str, pid: int, core: Path) -> None:
     """The runtime's own program."""
     program = (
@@ -427,6 +477,7 @@ def main() -> int:
         if not shutil.which("dotnet"):
             raise Missing("there is no .NET SDK")
         libraries(FOLDER / "lib")
+        bad += check_heap()
         dotnet_restore(FOLDER)
         for version in sys.argv[1:] or VERSIONS:
             lay_out(version)

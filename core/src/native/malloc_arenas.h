@@ -42,6 +42,7 @@ enum malloc_part {
 	MALLOC_TOP,     /**< free, at the end of the arena */
 	MALLOC_RECORDS, /**< malloc's own: headers of heaps and arenas, ends of heaps */
 	MALLOC_DAMAGED, /**< after a piece whose size is impossible */
+	MALLOC_MAPPED,  /**< of musl: a piece that it mapped on its own */
 	MALLOC_PARTS
 };
 

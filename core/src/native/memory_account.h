@@ -52,7 +52,8 @@ struct memory_mapping {
 
 /** The allocators of native code, as far as they were found. */
 struct memory_malloc {
-	bool is_found;               /**< glibc's malloc */
+	bool is_found;               /**< the C library's */
+	bool is_musl;                /**< and that is musl */
 	struct malloc_arena *arenas; /**< of it, the main one first */
 	size_t arenas_count, arenas_capacity;
 	uint64_t mapped_count, mapped_bytes; /**< large pieces that it mapped on their own */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Claims the memory of malloc: its arenas, and large pieces that it mapped on their own
+ * Claims the memory of malloc: its arenas, and large pieces that it mapped on their own; of musl, its groups
  * (doc/memory.md 5); and what the dynamic linker has taken before there was a malloc (4.1).
  */
 #include <elf.h>
 #include <string.h>
 
 #include "native/memory_parts.h"
+#include "native/musl_malloc.h"
 #include "targets/elf_image.h"
 #include "targets/process/process_residency.h"
 #include "targets/target.h"
@@ -45,7 +46,7 @@ static const char *find_other(const struct target *target)
 				return others[j].name;
 		}
 	}
-	return find_library(target, "/ld-musl-") ? "musl's malloc" : NULL;
+	return NULL;
 }
 
 static enum hd_status claim_arena(void *arg, enum malloc_part part, uint64_t start, uint64_t end,
@@ -54,7 +55,7 @@ static enum hd_status claim_arena(void *arg, enum malloc_part part, uint64_t sta
 	static const enum memory_kind kinds[MALLOC_PARTS] = {
 		[MALLOC_USED] = MEMORY_MALLOC_USED,       [MALLOC_FREE] = MEMORY_MALLOC_FREE,
 		[MALLOC_TOP] = MEMORY_MALLOC_TOP,         [MALLOC_RECORDS] = MEMORY_MALLOC_HEADER,
-		[MALLOC_DAMAGED] = MEMORY_MALLOC_DAMAGED,
+		[MALLOC_DAMAGED] = MEMORY_MALLOC_DAMAGED, [MALLOC_MAPPED] = MEMORY_MALLOC_MAPPED,
 	};
 	return memory_claim_kind(arg, kinds[part], start, end, err);
 }
@@ -88,21 +89,53 @@ static enum hd_status walk_arenas(struct memory_making *making, uint64_t main_ar
 	return status;
 }
 
+/* How many bytes there are that can be read, in all mappings. */
+static uint64_t readable_bytes(const struct memory_account *account)
+{
+	uint64_t bytes = 0;
+	for (size_t i = 0; i < account->mappings_count; i++) {
+		const struct memory_mapping *mapping = &account->mappings[i];
+		bytes += account->is_live ? mapping->rss + mapping->swap : mapping->captured;
+	}
+	return bytes;
+}
+
+static enum hd_status walk_musl(struct memory_making *making, uint64_t context,
+				struct hd_error *err)
+{
+	struct memory_malloc *malloc = &making->account->malloc;
+	struct musl_walk walk = { .memory = making->memory,
+				  .job = making->job,
+				  .found = claim_arena,
+				  .arg = making,
+				  .budget = readable_bytes(making->account),
+				  .classes = malloc->classes };
+	TRY(musl_malloc_walk(&walk, context, err));
+	malloc->is_musl = true;
+	malloc->mapped_count = walk.mapped_count;
+	malloc->mapped_bytes = walk.mapped_bytes;
+	making->account->is_partial |= walk.is_damaged;
+	return HD_OK;
+}
+
 /* Search the data of the C library, and walk what is found. */
 static enum hd_status claim_arenas(struct memory_making *making, uint64_t start, uint64_t end,
-				   bool *ret, struct hd_error *err)
+				   bool is_musl, bool *ret, struct hd_error *err)
 {
 	uint64_t base, size = end - start < DATA_MAX ? end - start : DATA_MAX;
 	HD_FREE uint8_t *bytes = mem_alloc((size_t)size, 1);
 	TRY_MEMORY(bytes, err);
 	size_t got = memory_prefix(making->memory, start, bytes, (size_t)size);
-	uint64_t found = malloc_find_main(making->memory, start, bytes, got, &base);
+	uint64_t found = is_musl ? musl_malloc_find(making->memory, start, bytes, got)
+				 : malloc_find_main(making->memory, start, bytes, got, &base);
 	*ret = found != 0;
-	return found ? walk_arenas(making, found, base, err) : HD_OK;
+	if (!found)
+		return HD_OK;
+	return is_musl ? walk_musl(making, found, err) : walk_arenas(making, found, base, err);
 }
 
 static enum hd_status claim_library(struct memory_making *making,
-				    const struct target_module *module, bool *ret,
+				    const struct target_module *module, bool is_musl, bool *ret,
 				    struct hd_error *err)
 {
 	Elf64_Phdr programs[ELF_IMAGE_PROGRAMS];
@@ -112,7 +145,7 @@ static enum hd_status claim_library(struct memory_making *making,
 		uint64_t start = page_of(making->space->page_min, module->base + program->p_vaddr);
 		uint64_t end = module->base + program->p_vaddr + program->p_memsz;
 		if (program->p_type == PT_LOAD && (program->p_flags & PF_W) && start < end)
-			TRY(claim_arenas(making, start, end, ret, err));
+			TRY(claim_arenas(making, start, end, is_musl, ret, err));
 	}
 	return HD_OK;
 }
@@ -189,9 +222,12 @@ enum hd_status memory_claim_malloc(struct memory_making *making, struct hd_error
 	if (!library)
 		library = find_library(making->target, "/libc-2.");
 	if (library)
-		TRY(claim_library(making, library, &is_found, err));
+		TRY(claim_library(making, library, false, &is_found, err));
+	bool is_glibc = is_found;
+	if (!library && (library = find_library(making->target, "/ld-musl-")) != NULL)
+		TRY(claim_library(making, library, true, &is_found, err));
 	account->malloc.is_found = is_found;
-	for (size_t i = 0; is_found && i < account->mappings_count; i++) {
+	for (size_t i = 0; is_glibc && i < account->mappings_count; i++) {
 		if (may_be_mapped(making, &account->mappings[i]))
 			TRY(claim_mapped(making, &account->mappings[i], err));
 	}

@@ -49,7 +49,9 @@ SCHEMA(size, .name = "sizes");
 
 #define MALLOC_LIST(X)                                                                   \
 	X(MALLOC_IS_FOUND, "is_found", NULL, KIND_FLAG, 0, 0,                            \
-	  "was the memory of glibc's malloc found?")                                     \
+	  "was the memory of the C library's malloc found?")                             \
+	X(MALLOC_LIBRARY, "library", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                 \
+	  "whose malloc it is: glibc or musl")                                           \
 	X(MALLOC_MAPPED_COUNT, "mapped_pieces", NULL, KIND_NUMBER, 0, 0,                 \
 	  "how many large pieces it has mapped on their own")                            \
 	X(MALLOC_MAPPED_BYTES, "mapped_bytes", NULL, KIND_BYTES, 0, 0, "bytes of these") \
@@ -145,6 +147,9 @@ void memory_write_malloc(struct call *call, const struct memory_account *account
 	const struct memory_malloc *malloc = &account->malloc;
 	const struct cell cells[MALLOC_COLUMNS] = {
 		[MALLOC_IS_FOUND] = cell_flag(malloc->is_found),
+		[MALLOC_LIBRARY] = malloc->is_found
+					   ? cell_string(malloc->is_musl ? "musl" : "glibc")
+					   : (struct cell){ 0 },
 		[MALLOC_MAPPED_COUNT] = cell_number(malloc->mapped_count),
 		[MALLOC_MAPPED_BYTES] = cell_number(malloc->mapped_bytes),
 		[MALLOC_OTHER] = cell_string(malloc->other),
@@ -155,18 +160,19 @@ void memory_write_malloc(struct call *call, const struct memory_account *account
 		answer_record(&call->answer, &malloc_schema, cells);
 		return;
 	}
-	if (is_detailed && malloc->arenas_count) {
+	if (is_detailed && malloc->arenas_count)
 		write_arenas(call, malloc);
+	if (is_detailed && malloc->is_found)
 		write_sizes(call, malloc);
-	}
 	if (!malloc->is_found) {
-		answer_remark(&call->answer,
-			      "\nThe memory of glibc's malloc was not found: what native code has "
-			      "is unknown.\n%s",
-			      account->is_live || malloc->other
-				      ? ""
-				      : "gcore and createdump --full write what this "
-					"needs.\n");
+		answer_remark(
+			&call->answer,
+			"\nThe memory of the C library's malloc was not found: what native code has "
+			"is unknown.\n%s",
+			account->is_live || malloc->other
+				? ""
+				: "gcore and createdump --full write what this "
+				  "needs.\n");
 	}
 	if (malloc->other) {
 		answer_remark(&call->answer,

@@ -1,0 +1,2 @@
+file: --no-files corefiles/musl8.core.zst
+memory
