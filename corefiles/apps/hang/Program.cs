@@ -53,6 +53,8 @@ namespace Hang
                 case "schedulers": Schedulers.Begin(); break;
                 case "rentals": Rentals.Begin(); break;
                 case "forgotten": Forgotten.Begin(); break;
+                case "places": Places.Begin(); break;
+                case "healthy12": Places.Busy(); break;
                 case "healthy10":
                     Starts.Slow();
                     Signals.Slow();
