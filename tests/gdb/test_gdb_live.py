@@ -140,6 +140,23 @@ class StartedTest(unittest.TestCase):
         self.assertRegex(between(text, 1), r"hit Breakpoint 1, Shop\.Bank\.Late ")
         self.assertRegex(between(text, 1), r"\$1 = 4\n")
 
+    def test_step_goes_through_the_stub_of_a_method(self) -> None:
+        sum_line = line_of("long sum = a.Amount;")
+        text = run(
+            "late:1",
+            f"break Program.cs:{line_of('long total = Sum(from, to);')} if amount == 2",
+            "RUN",
+            "print amount",
+            "step",
+            mark(1),
+            "bt 2",
+            mark(2),
+            "kill",
+        )
+        self.assertIn("$1 = 2\n", text)
+        self.assertRegex(between(text, 1), rf"#0 .*Shop\.Bank\.Sum .*Program\.cs:{sum_line}\n")
+        self.assertRegex(between(text, 1), r"#1 .*Shop\.Bank\.Transfer ")
+
     def test_steps(self) -> None:
         first = line_of("long fee = Program.Fee.Of(amount);")
         text = run(

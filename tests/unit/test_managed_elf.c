@@ -210,6 +210,24 @@ TEST(without_code_it_is_a_file_without_names)
 	(void)elf_end(elf);
 }
 
+TEST(stubs_are_a_section_that_debuggers_step_through)
+{
+	GElf_Shdr header;
+	/* The section of code has no heap: its range is one of stubs. */
+	fake_poke_u64(stack->memory, stack->section + 40, 0);
+	struct managed_elf_counts counts = make_file();
+	ASSERT_UINT(counts.functions, 0);
+	ASSERT_UINT(counts.frames, 0);
+	ASSERT_UINT(counts.left_out, 0);
+	(void)elf_version(EV_CURRENT);
+	Elf *elf = elf_memory(file.bytes, file.size);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(elf);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(find_section(elf, ".plt", &header));
+	ASSERT_UINT(header.sh_addr, FAKE_CODE);
+	ASSERT_UINT(header.sh_type, SHT_NOBITS);
+	(void)elf_end(elf);
+}
+
 static bool refuse(void *arg, const char *bytes, size_t size)
 {
 	(void)arg;

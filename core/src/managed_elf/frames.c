@@ -73,6 +73,9 @@ enum hd_status making_frames(struct making *making)
 	section->header.sh_addralign = WORD;
 	write_common(&section->data, arch);
 	for (size_t i = 0; i < making->functions->rows_count; i++) {
+		if (making->functions->rows[i].part == CODE_STUBS)
+			continue;
+		making->counts.functions++;
 		bool is_written =
 			section->data.size < FRAMES_SIZE_MAX &&
 			write_function(making, &section->data, &making->functions->rows[i]);

@@ -9,6 +9,7 @@
 /** A stretch of code: a section without bytes, at its true address. */
 struct code_stretch {
 	uint64_t begin, end;
+	bool is_stubs;
 };
 
 /** Where the source of a method begins, behind that of others: a file of the table of lines; 0: not known. */

@@ -21,7 +21,6 @@ static enum hd_status make(struct making *making)
 	TRY(making_symbols(making));
 	TRY(making_lines(making));
 	TRY(making_units(making));
-	making->counts.functions = making->functions->rows_count;
 	making->counts.left_out += making->functions->left_out;
 	making->counts.is_partial = making->functions->is_partial;
 	return HD_OK;

@@ -12,6 +12,12 @@
  */
 #define GAP_MAX UINT64_C(4096)
 
+/*
+ * GDB steps on through a section of this name until it leaves it, and then stops in the function where it is (infrun.c,
+ * in_solib_dynsym_resolve_code): so "step" goes through the stub of a method into the method.
+ */
+#define STUBS_NAME ".plt"
+
 /* Room for the sections that have data. */
 #define STRETCHES_MAX (ELF_SECTIONS_MAX - 64u)
 
@@ -22,7 +28,8 @@ static bool find_stretches(struct making *making)
 	size_t i = 0;
 	for (; i < functions->rows_count; i++) {
 		const struct code_function *function = &functions->rows[i];
-		if (last && function->begin - last->end < GAP_MAX) {
+		bool is_stubs = function->part == CODE_STUBS;
+		if (last && !is_stubs && !last->is_stubs && function->begin - last->end < GAP_MAX) {
 			last->end = function->end;
 			continue;
 		}
@@ -31,7 +38,7 @@ static bool find_stretches(struct making *making)
 		if (!PAGES_RESERVE(making, stretches))
 			return false;
 		last = &making->stretches[making->stretches_count++];
-		*last = (struct code_stretch){ function->begin, function->end };
+		*last = (struct code_stretch){ function->begin, function->end, is_stubs };
 	}
 	functions->left_out += functions->rows_count - i;
 	functions->rows_count = i;
@@ -45,8 +52,11 @@ enum hd_status making_stretches(struct making *making)
 	for (size_t i = 0; i < making->stretches_count; i++) {
 		const struct code_stretch *stretch = &making->stretches[i];
 		char name[32] = ".text";
-		if (i)
+		if (stretch->is_stubs) {
+			(void)snprintf(name, sizeof(name), "%s", STUBS_NAME);
+		} else if (i) {
 			(void)snprintf(name, sizeof(name), ".text%zu", i);
+		}
 		struct elf_section *section = elf_section_add(&making->sections, name, SHT_NOBITS,
 							      SHF_ALLOC | SHF_EXECINSTR);
 		TRY_MEMORY(section, making->err);

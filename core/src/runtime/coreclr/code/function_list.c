@@ -284,20 +284,39 @@ static int compare_functions(const void *a, const void *b)
 	return x->end < y->end ? -1 : x->end > y->end;
 }
 
-/* Keep what begins after the end of all before it; a section may be listed twice. */
+/* Keep what begins after the end of all before it; a section may be listed twice.  Stubs give way to functions. */
 static void leave_out_overlapping(struct code_functions *functions)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < functions->rows_count; i++) {
 		const struct code_function *row = &functions->rows[i],
 					   *last = kept ? &functions->rows[kept - 1] : NULL;
-		if (!last || row->begin >= last->end) {
+		if (last && row->begin < last->end && last->part == CODE_STUBS &&
+		    row->part != CODE_STUBS) {
+			functions->rows[kept - 1] = *row;
+		} else if (!last || row->begin >= last->end) {
 			functions->rows[kept++] = *row;
 		} else {
-			functions->left_out += row->begin != last->begin || row->end != last->end;
+			functions->left_out += row->part != CODE_STUBS &&
+					       (row->begin != last->begin || row->end != last->end);
 		}
 	}
 	functions->rows_count = kept;
+}
+
+/* A range of stubs; false: memory is exhausted. */
+static bool add_stubs(struct reading *reading)
+{
+	struct code_functions *functions = reading->functions;
+	const struct code_section *section = reading->section;
+	if (section->end <= section->begin || functions->rows_count == CODE_FUNCTIONS_MAX)
+		return true;
+	if (!PAGES_RESERVE(functions, rows))
+		return false;
+	functions->rows[functions->rows_count++] = (struct code_function){ .begin = section->begin,
+									   .end = section->end,
+									   .part = CODE_STUBS };
+	return true;
 }
 
 /* false: memory is exhausted */
@@ -309,6 +328,8 @@ static bool read_section(struct reading *reading, const struct code_section *sec
 		done = read_precompiled(reading);
 	} else if (section->heap) {
 		done = read_jitted(reading);
+	} else {
+		done = add_stubs(reading);
 	}
 	reading->section = NULL;
 	return done;

@@ -11,6 +11,7 @@ enum code_part {
 	CODE_FILTER,
 	CODE_FAULT,
 	CODE_HANDLER, /**< a funclet of a kind that is not known */
+	CODE_STUBS, /**< no function: a range of the runtime's stubs, through which methods are called */
 };
 
 /** A function of managed code: what has unwind codes of its own. */
