@@ -431,7 +431,8 @@ def cores() -> list[Path]:
     if OPTIONS.core:
         return [Path(core) for core in OPTIONS.core]
     found = [
-        SOURCE / "corefiles" / f"{name}.core.zst" for name in ("hang11", "leak", "hang", "musl8", "arm64-11")
+        SOURCE / "corefiles" / f"{name}.core.zst"
+        for name in ("hang11", "leak", "hang", "musl8", "arm64-11")
     ]
     if not turns.CAMPAIGN:
         return found

@@ -26,6 +26,8 @@ enum {
 	CFA_VAL_OFFSET,
 	CFA_VAL_OFFSET_SF,
 	CFA_VAL_EXPRESSION,
+	CFA_AARCH64_NEGATE_RA_STATE =
+		0x2d, /* of arm64: the return address is signed, or no longer */
 	CFA_GNU_ARGS_SIZE = 0x2e,
 	CFA_GNU_NEGATIVE_OFFSET_EXTENDED,
 };

@@ -11,6 +11,7 @@
 #include "arch/arm64/ucontext.h"
 #include "arch/arm64/unwind_codes.h"
 #include "arch/arm64/unwind_record.h"
+#include "arch/arm64/unwind_rows.h"
 #include "arch/call_frame.h"
 #include "arch/gc_info_encoding.h"
 
@@ -43,6 +44,7 @@ static const struct arch_ops ops = {
 	.waits_without_end = arm64_waits_without_end,
 	.follows_call = arm64_follows_call,
 	.managed_step = arm64_managed_step,
+	.managed_rows = arm64_managed_rows,
 	.unwind_extent = arm64_unwind_extent,
 	.frame_is_whole = arm64_frame_is_whole,
 	.precode_method = arm64_precode_method,
@@ -97,10 +99,8 @@ const struct arch arch_arm64 = {
 	.entry_rows = { .bytes = { CFA_DEF_CFA, ARM64_SP, 0 }, .size = 3 },
 	.register_names = names,
 	.words_of_registers = same_numbers,
-	.dwarf = { .registers = same_numbers,
-		   .count = ARM64_REGISTER_COUNT,
-		   .first_float = 64,
-		   .floats = 32 },
+	/* The JIT's numbers of vector registers are not known. */
+	.dwarf = { .registers = same_numbers, .count = ARM64_REGISTER_COUNT },
 	/* x0 to x18 and the link register (Procedure Call Standard for the Arm 64-bit Architecture, 6.1.1). */
 	.scratch = ((UINT64_C(1) << ARM64_X19) - 1) | UINT64_C(1) << ARM64_LR,
 	.prstatus = { .size = 392,

@@ -124,8 +124,10 @@ static void decode_special(const uint8_t *at, uint32_t left, struct unwind_code 
 			ret->offset = 8 * (uint32_t)at[1];
 		break;
 	case 0xe3: /* nop */
-	case 0xfc: /* pac_sign_lr: signatures are taken off every address */
 		ret->operation = UNWIND_NOTHING;
+		break;
+	case 0xfc:
+		ret->operation = UNWIND_SIGN;
 		break;
 	case 0xe4:
 		ret->operation = UNWIND_END;

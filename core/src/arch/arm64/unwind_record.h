@@ -24,6 +24,7 @@ enum unwind_operation {
 	UNWIND_SET_FP,       /**< mov fp, sp */
 	UNWIND_ADD_FP,       /**< add fp, sp, #offset */
 	UNWIND_NOTHING,      /**< an instruction that changes no register of the caller */
+	UNWIND_SIGN, /**< pacibsp: signs the return address; signatures are taken off every address */
 	UNWIND_END,
 	UNWIND_UNKNOWN,
 };
