@@ -136,7 +136,15 @@ class Code:
 
 
 def has_runtime() -> bool:
-    return any(_name_of(file) == RUNTIME for file in gdb.objfiles())
+    """Does GDB have the runtime's file, or is it named in a core whose files are on another machine?"""
+    if any(_name_of(file) == RUNTIME for file in gdb.objfiles()):
+        return True
+    try:
+        return connection(gdb.selected_inferior()) == "core" and f"/{RUNTIME}\n" in answer_of(
+            "info proc mappings"
+        )
+    except gdb.error:
+        return False
 
 
 def _name_of(file: gdb.Objfile) -> str:

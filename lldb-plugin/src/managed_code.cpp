@@ -147,7 +147,7 @@ void ManagedCode::forget(bool all)
 	}
 }
 
-void ManagedCode::load(lldb::SBDebugger &debugger, hd_session *settings, Known &known)
+void ManagedCode::load(lldb::SBDebugger &debugger, hd_session *settings, Known &known, bool is_sure)
 {
 	OwnSession session(settings);
 	CodeFile file("managed");
@@ -159,6 +159,8 @@ void ManagedCode::load(lldb::SBDebugger &debugger, hd_session *settings, Known &
 		message = "LLDB does not take the file";
 	}
 	if (!known.module.IsValid()) {
+		if (!is_sure)
+			return;
 		say(debugger.GetErrorFileHandle(), stderr,
 		    "LLDB does not know the managed code: " + message);
 		return;
@@ -181,9 +183,8 @@ void ManagedCode::look(lldb::SBDebugger &debugger, hd_session *settings)
 			return;
 	}
 	known_.push_back({ target, process.GetUniqueID(), lldb::SBModule() });
-	if (!has_runtime(target))
-		return;
+	// LLDB does not know the files of a core of another machine: only reading it tells whether it is of .NET.
 	hd_interrupt_begin();
-	load(debugger, settings, known_.back());
+	load(debugger, settings, known_.back(), has_runtime(target));
 	hd_interrupt_end();
 }

@@ -28,7 +28,7 @@ class ManagedCode
 
 	/// Take out the code of processes that are gone; @p all: of the others, too.
 	void forget(bool all);
-	void load(lldb::SBDebugger &debugger, hd_session *settings, Known &known);
+	void load(lldb::SBDebugger &debugger, hd_session *settings, Known &known, bool is_sure);
 
 	std::vector<Known> known_;
 };

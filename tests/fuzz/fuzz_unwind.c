@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* covers: core/src/arch/x86_64/unwind_codes.c core/src/arch/x86_64/unwind_info.c core/src/arch/x86_64/unwind_rows.c
- * core/src/arch/arm64/unwind_codes.c core/src/arch/arm64/unwind_record.c */
+ * core/src/arch/arm64/unwind_codes.c core/src/arch/arm64/unwind_record.c
+ * core/src/arch/arm64/unwind_rows.c */
 #include <stdlib.h>
 
-#include "arch/x86_64/unwind_rows.h"
+#include "arch/arch.h"
 #include "input_memory.h"
 #include "util/text.h"
 
@@ -18,12 +19,12 @@ struct head {
 };
 
 /* The rows take a few bytes for each code, and for each byte of code in an epilogue; or there are none. */
-static void write_rows(struct input_memory *input, const struct unwind_function *function,
-		       size_t size)
+static void write_rows(struct input_memory *input, const struct arch *arch,
+		       const struct unwind_function *function, size_t size)
 {
 	HD_CLEANUP(text) struct text rows = { 0 };
 	text_puts(&rows, "kept");
-	bool done = unwind_rows_write(&input->memory, function, size, &rows);
+	bool done = arch->ops->managed_rows(&input->memory, function, size, &rows);
 	if ((!done && rows.size != 4) || rows.size > 64 * size + 16384 ||
 	    memcmp(rows.bytes, "kept", 4) != 0)
 		abort();
@@ -66,6 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					    .is_active = head.is_active & 1 };
 	check_step(&input.memory, &arch_x86_64, &head, &function);
 	check_step(&input.memory, &arch_arm64, &head, &function);
-	write_rows(&input, &function, size);
+	write_rows(&input, &arch_x86_64, &function, size);
+	write_rows(&input, &arch_arm64, &function, size);
 	return 0;
 }

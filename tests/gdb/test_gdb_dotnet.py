@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -69,6 +70,16 @@ class DotnetCoreTest(unittest.TestCase):
         text = run_gdb("set heapdump code off", *opening)
         self.assertNotIn("heapdump: ", text)
         self.assertNotRegex(text, frame)
+
+    def test_the_methods_of_a_core_of_another_machine(self) -> None:
+        """The files of this core are on no machine: GDB has the runtime's name alone."""
+        packed = support.SOURCE / "corefiles" / "musl8.core.zst"
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "musl.core")
+            subprocess.run(["zstd", "-dqf", str(packed), "-o", path], check=True)
+            text = run_gdb("core-file " + path, mark(1), "info functions -n Work.Do", mark(2))
+        self.assertIn("heapdump: .NET 8.0.34: bt, frame and break know its methods", text)
+        self.assertRegex(between(text, 1), r"Work\.Do")
 
     def test_functions_need_no_command_before(self) -> None:
         path = targets.core("wks10-full")

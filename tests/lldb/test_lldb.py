@@ -74,6 +74,17 @@ class LldbTest(unittest.TestCase):
             self.assertIn("not a valid command", self.lldb(name))
         self.assertNotIn("MethodTable", self.opened("do 20"))
 
+    def test_the_stack_of_a_core_of_another_machine(self) -> None:
+        """Its files are not here, and its processor is another one: LLDB knows no module of it."""
+        packed = support.SOURCE / "corefiles" / "arm64-11.core.zst"
+        core = os.path.join(self.folder, "arm64.core")
+        subprocess.run(["zstd", "-dqf", str(packed), "-o", core], check=True)
+        text = self.lldb("target create -c " + core, "thread select 7", "bt")
+        self.assertIn("heapdump: .NET 11.0.0: bt, frame and breakpoint know its methods", text)
+        self.assertRegex(text, r"managed`Work\.Do\(this=0x\w+, a=0x\w+, b=3, c=0x\w+\)")
+        self.assertRegex(text, r"managed`Program\.Sleeper\(o=0x\w+\)")
+        self.assertIn("managed`System.Threading.Thread.StartCallback(", text)
+
     def test_report_in_a_file(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "report.html")

@@ -5,9 +5,11 @@
 #include "arch/arm64/ucontext.h"
 #include "arch/arm64/unwind_codes.h"
 #include "arch/arm64/unwind_record.h"
+#include "arch/arm64/unwind_rows.h"
 #include "support/assert_more.h"
 #include "support/fake_memory.h"
 #include "support/suite.h"
+#include "util/text.h"
 
 #define FUNCTION   ((uint64_t)0xffff40000000)
 #define RECORD     ((uint64_t)0xffff40010000)
@@ -234,6 +236,67 @@ TEST(bad_records)
 	CU_ASSERT_FALSE(step(&fixture));
 	fixture.function.unwind_info = 0x1000;
 	CU_ASSERT_FALSE(step(&fixture));
+	fake_memory_deinit(&fixture.memory);
+}
+
+/* The rows of a function of @p length instructions with the record that is there. */
+static bool rows_of(struct fixture *fixture, uint32_t length, struct text *ret)
+{
+	return arm64_managed_rows(&fixture->memory.memory, &fixture->function, 4 * (uint64_t)length,
+				  ret);
+}
+#define ASSERT_ROWS(text, ...)                                                    \
+	do {                                                                      \
+		static const uint8_t wanted[] = { __VA_ARGS__ };                  \
+		ASSERT_UINT((text).size, sizeof(wanted));                         \
+		CU_ASSERT_EQUAL(memcmp((text).bytes, wanted, sizeof(wanted)), 0); \
+	} while (0)
+
+/* stp fp, lr, [sp, #-96]!; stp x19, x20, [sp, #40]; stp x21, x22 behind; mov fp, sp; and back. */
+TEST(rows_of_a_frame)
+{
+	static const uint8_t codes[] = { 0xe1, 0xe6, 0xc8, 5,         0x80 | 11, 0xe4,
+					 0xe6, 0xc8, 5,    0x80 | 11, 0xe4 };
+	static const uint32_t scopes[] = { 20u | 6u << 22 };
+	HD_CLEANUP(text) struct text text = { 0 };
+	struct fixture fixture = set_up(0, true);
+	put_record(&fixture, 32, scopes, 1, codes, sizeof(codes));
+	CU_ASSERT_TRUE_FATAL(rows_of(&fixture, 32, &text));
+	ASSERT_ROWS(text, 0x44, 0x0c, 31, 96, 0x80 | 29, 12, 0x80 | 30, 11, 0x44, 0x80 | 19, 7,
+		    0x80 | 20, 6, 0x44, 0x80 | 21, 5, 0x80 | 22, 4, 0x44, 0x0c, 29, 96,
+		    /* the epilogue at 80: x21, x22; x19, x20; fp, lr and the stack pointer; ret */
+		    0x04, 64, 0, 0, 0, 0x0a, 0x0c, 31, 96, 0x44, 0x08, 21, 0x08, 22, 0x44, 0x08, 19,
+		    0x08, 20, 0x44, 0x0c, 31, 0, 0x08, 29, 0x08, 30, 0x44, 0x0b);
+	fake_memory_deinit(&fixture.memory);
+}
+
+/* A function that signs its return address, with a part of the frame that fp does not have: alloc after mov fp, sp. */
+TEST(rows_of_a_signed_frame)
+{
+	static const uint8_t codes[] = { 0x02, 0xe1, 0x80 | 3, 0xfc, 0xe4 };
+	HD_CLEANUP(text) struct text text = { 0 };
+	struct fixture fixture = set_up(0, true);
+	put_record(&fixture, 32, NULL, 0, codes, sizeof(codes));
+	CU_ASSERT_TRUE_FATAL(rows_of(&fixture, 32, &text));
+	ASSERT_ROWS(text, 0x44, 0x2d, 0x44, 0x0c, 31, 32, 0x80 | 29, 4, 0x80 | 30, 3, 0x44, 0x0c,
+		    29, 32, 0x44);
+	fake_memory_deinit(&fixture.memory);
+}
+
+/* Nothing is left of rows that cannot be written: fp is restored while the CFA depends on it; a save outside of the frame. */
+TEST(rows_that_cannot_be_written)
+{
+	static const uint8_t lost[] = { 0xe1, 0x80 | 3, 0xe4, 0xe6, 0xe4 };
+	static const uint8_t outside[] = { 0xc8, 5, 0xe4 };
+	static const uint32_t scopes[] = { 20u | 3u << 22 };
+	HD_CLEANUP(text) struct text text = { 0 };
+	struct fixture fixture = set_up(0, true);
+	text_puts(&text, "kept");
+	put_record(&fixture, 32, scopes, 1, lost, sizeof(lost));
+	CU_ASSERT_FALSE(rows_of(&fixture, 32, &text));
+	put_record(&fixture, 32, NULL, 0, outside, sizeof(outside));
+	CU_ASSERT_FALSE(rows_of(&fixture, 32, &text));
+	ASSERT_UINT(text.size, 4);
 	fake_memory_deinit(&fixture.memory);
 }
 

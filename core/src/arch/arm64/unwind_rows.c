@@ -223,8 +223,6 @@ static bool describe_epilogue(struct description *description, const struct code
 {
 	const struct description before = *description;
 	uint64_t end = begin + (uint64_t)UNWIND_INSTRUCTION * (codes->count + 1);
-	if (begin < description->at || end > size)
-		return true;
 	uint64_t left = taken_by(codes, 0);
 	advance(description, begin);
 	text_fixed(description->out, CFA_REMEMBER_STATE, 1);
@@ -253,11 +251,18 @@ static bool write_rows(struct memory *memory, const struct unwind_record *record
 		return false;
 	uint32_t count = record->is_single ? 1 : record->epilogues;
 	for (uint32_t i = 0; i < count && i < EPILOGUES_MAX; i++) {
-		uint32_t begin, code;
-		if (!arm64_unwind_epilogue_at(memory, record, i, &begin, &code) ||
-		    !read_codes(record, code, codes) ||
-		    !describe_epilogue(description, codes, (uint64_t)UNWIND_INSTRUCTION * begin,
-				       size))
+		uint32_t instruction, code;
+		if (!arm64_unwind_epilogue_at(memory, record, i, &instruction, &code))
+			return false;
+		/* They ascend, and none begins in another: so all of them together are as long as the function. */
+		uint64_t begin = (uint64_t)UNWIND_INSTRUCTION * instruction;
+		if (begin < description->at)
+			continue;
+		if (!read_codes(record, code, codes))
+			return false;
+		if (begin + (uint64_t)UNWIND_INSTRUCTION * (codes->count + 1) > size)
+			break;
+		if (!describe_epilogue(description, codes, begin, size))
 			return false;
 	}
 	return !description->out->failed;
