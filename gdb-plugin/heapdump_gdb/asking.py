@@ -6,7 +6,7 @@ from typing import Callable
 
 import gdb
 
-_hooks: dict[str, Callable[[], None]] = {}
+_hooks: dict[str, list[Callable[[], None]]] = {}
 
 
 def answer_of(command: str) -> str:
@@ -23,16 +23,20 @@ def answer_of(command: str) -> str:
 
 def define_hook(command: str, function: Callable[[], None]) -> None:
     """Let ``function`` run before each ``command`` of GDB's, unless the user has a hook there."""
+    if command in _hooks:
+        _hooks[command].append(function)
+        return
     prefix, _, last = command.rpartition(" ")
     hook = f"{prefix} hook-{last}".strip()
     try:
         answer_of("show user " + hook)
     except gdb.error:
-        _hooks[command] = function
+        _hooks[command] = [function]
         call = f'__import__("{__name__}", fromlist=["*"]).run_hook("{command}")'
         gdb.execute(f"define {hook}\npython {call}\nend")
 
 
 def run_hook(command: str) -> None:
     """A hook was reached."""
-    _hooks[command]()
+    for function in _hooks[command]:
+        function()

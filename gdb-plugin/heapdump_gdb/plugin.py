@@ -2,7 +2,17 @@
 """Loads the library and registers everything, once per GDB."""
 from __future__ import annotations
 
-from heapdump_gdb import code, commands, functions, live, names, native, settings, thread_names
+from heapdump_gdb import (
+    code,
+    commands,
+    functions,
+    live,
+    names,
+    native,
+    printers,
+    settings,
+    thread_names,
+)
 from heapdump_gdb.session import Session, failure, write_error
 
 _session: Session | None = None
@@ -42,6 +52,7 @@ def load(here: str) -> None:
     thread_names.register(made)
     code.register(made)
     live.register(made)
+    printers.register(made)
     # A second name that GDB has, as do, is a short word that its users mean.
     aliases = [native.decode(info.alias) for info in infos if info.alias is not None]
     commands.report_taken([name for name in taken if name not in aliases])

@@ -177,11 +177,12 @@ class Answer:
 class Session:
     """The core's session, and what GDB adds to it."""
 
-    def __init__(self, lib: ctypes.CDLL) -> None:
+    def __init__(self, lib: ctypes.CDLL, has_threads: bool = True) -> None:
+        """``has_threads``: it may select all threads in turn, which forgets frames that GDB walks through."""
         self.lib = lib
         self.handle = ctypes.c_void_p()
         native.check(lib.hd_session_create, ctypes.byref(self.handle))
-        self._follower = Follower(lib, self.handle)
+        self._follower = Follower(lib, self.handle, has_threads)
 
     def set(self, name: str, value: str) -> None:
         native.check(

@@ -149,8 +149,9 @@ def stops_all() -> bool:
 class Follower:
     """Keeps a session about what GDB debugs, unless the user opened a file."""
 
-    def __init__(self, lib: ctypes.CDLL, handle: ctypes.c_void_p) -> None:
+    def __init__(self, lib: ctypes.CDLL, handle: ctypes.c_void_p, has_threads: bool) -> None:
         self._lib = lib
+        self._has_threads = has_threads
         self._handle = handle
         self._changes = 0
         self._key: tuple[Any, ...] | None = None  # of what the session is about
@@ -235,7 +236,7 @@ class Follower:
             row.base = base
         processor = inferior.architecture().name().encode()
         names = native.register_names(self._lib, processor)
-        standing = threads(names)
+        standing = threads(names) if self._has_threads else []
         states = (native.Thread * max(len(standing), 1))()
         for state, (tid, number, values) in zip(states, standing):
             state.tid = tid

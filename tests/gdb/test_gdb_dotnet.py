@@ -48,7 +48,8 @@ class DotnetCoreTest(unittest.TestCase):
         program = next(m["path"] for m in found if m["path"].endswith("/dotnet"))
         opening = ["file " + program, "core-file " + path, mark(1), "thread 1", "bt", mark(2)]
         frame = re.compile(
-            r"#\d+ +0x\w+ in Hang\.Program\.Main \(arguments=0x\w+\) at /_/hang/Program\.cs:\d+"
+            r"#\d+ +0x\w+ in Hang\.Program\.Main \(arguments=System\.String\[\] Count = 1 = \{\.\.\.\}\) "
+            r"at /_/hang/Program\.cs:\d+"
         )
         text = run_gdb(
             *opening,
@@ -80,6 +81,80 @@ class DotnetCoreTest(unittest.TestCase):
             text = run_gdb("core-file " + path, mark(1), "info functions -n Work.Do", mark(2))
         self.assertIn("heapdump: .NET 8.0.34: bt, frame and break know its methods", text)
         self.assertRegex(between(text, 1), r"Work\.Do")
+
+    def test_values_are_shown_as_the_program_means_them(self) -> None:
+        path = targets.core("vars10-heap")
+        if path is None:
+            return
+        found = targets.document(targets.shell(path, "modules", "--json"))["modules"]
+        program = next(m["path"] for m in found if m["path"].endswith("/dotnet"))
+        opening = ["file " + program, "core-file " + path, "frame function Plain.Holder.Objects"]
+        text = run_gdb(
+            *opening, mark(1), "info args", "info locals", mark(2), "p/r text", "p *list"
+        )
+        shown = dict(line.split(" = ", 1) for line in between(text, 1).splitlines())
+        self.assertRegex(shown.pop("this"), r"^0x\w+$")
+        self.assertRegex(shown.pop("item"), r"^0x\w+$")
+        ints = "System.Int32[] Count = 3 = {1, 2, 3}"
+        self.assertEqual(
+            shown,
+            {
+                "text": '"text"',
+                "array": ints,
+                "pair": '{A = 11, B = 22, C = "in"}',
+                "maybe": "77",
+                "absent": "null",
+                "list": 'System.Collections.Generic.List<System.String> Count = 1 = {"one"}',
+                "id": "00000000-0000-0000-0000-000000000000",
+                "longer": '"textheld"',
+                "local": '{A = 12, B = 22, C = "in"}',
+                "table": "System.Collections.Generic.Dictionary<System.String, System.Int32> "
+                'Count = 1 = {["a"] = 1}',
+                "jagged": "System.Int32[][] Count = 1 = {" + ints + "}",
+                "boxed": "(System.Int64) 5",
+                "tuple": '{Item1 = 3, Item2 = "textheld"}',
+                "result": "0",
+            },
+        )
+        self.assertRegex(text, r"\$1 = \(struct System\.String \*\) 0x\w+")
+        self.assertRegex(
+            text, r'_items = System\.String\[\] Count = 4 = \{"one", null, null, null\}'
+        )
+        text = run_gdb("disable pretty-printer global heapdump", *opening, "p text")
+        self.assertRegex(text, r"\$1 = \(struct System\.String \*\) 0x\w+")
+
+    def test_exceptions_delegates_and_tasks_are_told_in_words(self) -> None:
+        path = targets.core("awaits10-heap")
+        if path is None:
+            return
+        found = targets.document(targets.shell(path, "modules", "--json"))["modules"]
+        program = next(m["path"] for m in found if m["path"].endswith("/dotnet"))
+        types = (
+            ("System.Threading.Tasks.Task", "dumptasks", "tasks"),
+            ("System.Delegate", "dumpheap -type System.Threading.TimerCallback", "objects"),
+        )
+        for struct, command, table in types:
+            rows = targets.document(targets.shell(path, *command.split(), "--json"))[table]
+            address = rows[0]["address"]
+            text = run_gdb(
+                "file " + program,
+                "core-file " + path,
+                f"python print(gdb.default_visualizer(gdb.Value({address}).cast("
+                f"gdb.lookup_type('struct {struct}').pointer())).to_string())",
+            )
+            kind = r" (WaitingForActivation|RanToCompletion)$" if table == "tasks" else r" -> \S+\("
+            self.assertRegex(text.splitlines()[-1], kind)
+
+    def test_values_of_frames_are_read_while_gdb_walks(self) -> None:
+        """Reading them selects no thread: GDB 13 ended, as the frames that it went through were gone."""
+        path = targets.core("crash10-throw-full")
+        if path is None:
+            return
+        found = targets.document(targets.shell(path, "modules", "--json"))["modules"]
+        program = next(m["path"] for m in found if m["path"].endswith("/dotnet"))
+        text = run_gdb("file " + program, "core-file " + path, "bt", "thread apply all bt")
+        self.assertRegex(text, r"Crash\.Program\.Main \(")
+        self.assertRegex(text, r"__libc_start_main")
 
     def test_functions_need_no_command_before(self) -> None:
         path = targets.core("wks10-full")
