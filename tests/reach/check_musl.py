@@ -31,6 +31,17 @@ HERE = SOURCE / "tests" / "reach"
 FOLDER = Path(os.environ.get("HD_REACH", BUILD / "reach")).resolve()
 VERSIONS = ["8.0.34", "10.0.15", "11.0.0"]
 PACK = "microsoft.netcore.app.runtime.linux-musl-x64"
+WEB_PACK = "microsoft.aspnetcore.app.runtime.linux-musl-x64"
+# The programs of corefiles/apps, for this release, and the checks of what they say about themselves.
+APPS_VERSION = "10.0.15"
+APPS = {
+    "hang orders": "hangs",
+    "hang mixed": "hangs",
+    "collections": "collections",
+    "facts": "truth",
+    "variables": "variables",
+    "awaits": "awaits",
+}
 ORACLE = "10.0.750501"
 LOADER = "/lib/ld-musl-x86_64.so.1"
 SKIPPED = 77
@@ -68,9 +79,11 @@ def dotnet_restore(folder: Path) -> None:
     """The packs, by NuGet's own client."""
     versions = ";".join(f"[{version}]" for version in VERSIONS)
     folder.mkdir(parents=True, exist_ok=True)
+    packs = f'<PackageDownload Include="{PACK}" Version="{versions}" />'
+    packs += f'<PackageDownload Include="{WEB_PACK}" Version="[{APPS_VERSION}]" />'
     (folder / "packs.csproj").write_text(
         '<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><TargetFramework>net10.0</TargetFramework></PropertyGroup>'
-        f'<ItemGroup><PackageDownload Include="{PACK}" Version="{versions}" /></ItemGroup></Project>\n',
+        f"<ItemGroup>{packs}</ItemGroup></Project>\n",
         encoding="utf-8",
     )
     env = {**os.environ, "NUGET_PACKAGES": str(folder / "nuget")}
@@ -108,6 +121,56 @@ def lay_out(version: str) -> None:
         shutil.copy(file, parts / "host" / "fxr" / version if is_host else framework)
     (framework / "createdump").chmod(0o755)
     parts.rename(root)
+
+
+def lay_out_web() -> None:
+    """The web framework, which some programs need."""
+    pack = FOLDER / "nuget" / WEB_PACK / APPS_VERSION / "runtimes" / "linux-musl-x64"
+    folder = FOLDER / f"root-{APPS_VERSION}" / "shared" / "Microsoft.AspNetCore.App" / APPS_VERSION
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in [*pack.glob("lib/net*/*"), *pack.glob("native/*")]:
+        shutil.copy(file, folder)
+
+
+def check_apps() -> list[str]:
+    """Programs of corefiles/apps: cores of them, compared with what they have said."""
+    bad: list[str] = []
+    builds = Path(os.environ.get("HD_APPS_BUILD", SOURCE / "corefiles" / "build" / "apps"))
+    folder = FOLDER / "apps"
+    folder.mkdir(exist_ok=True)
+    lay_out_web()
+    for name, oracle_name in APPS.items():
+        app, *words = name.split()
+        run(SOURCE / "scripts" / "make_corefiles.sh", "--build", app, "net10.0", timeout=600)
+        core = folder / f"musl10-{name.replace(' ', '-')}.core"
+        with subprocess.Popen(
+            [FOLDER / "lib" / "host", builds / f"{app}-net10.0" / f"{app}.dll", *words],
+            env=environment(APPS_VERSION),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as process:
+            assert process.stdout
+            for line in process.stdout:
+                if line.startswith("{"):
+                    core.with_suffix(".truth.json").write_text(line, encoding="utf-8")
+                if line == "READY\n":
+                    break
+            # The last threads are on their way into their waits.
+            time.sleep(0.5)
+            try:
+                createdump(APPS_VERSION, "full", process.pid, core)
+            finally:
+                process.kill()
+        words = [str(SOURCE / "tests" / "oracle" / f"check_{oracle_name}.py"), str(core)]
+        env = {**os.environ, "HEAPDUMP_BUILD": str(BUILD), "HEAPDUMP_SOURCE": str(SOURCE)}
+        done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+        lines = (done.stdout or done.stderr).strip().split("\n")
+        print(f"{APPS_VERSION:8} {lines[-1]}", flush=True)
+        if done.returncode:
+            bad += lines[-10:]
+        core.unlink()
+    return bad
 
 
 def compile_truth(version: str) -> None:
@@ -483,6 +546,8 @@ def main() -> int:
             lay_out(version)
             compile_truth(version)
             bad += check_version(version)
+            if version == APPS_VERSION:
+                bad += check_apps()
     except Missing as missing:
         print(f"skipped: {missing}")
         return SKIPPED
