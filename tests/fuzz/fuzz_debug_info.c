@@ -11,6 +11,7 @@
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/layouts/ready_to_run.h"
+#include "targets/target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -148,7 +149,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned int i = 0; i < 2; i++) {
 		struct input_memory input = input_memory_at(BASE, bytes, BLOB + size, i == 0);
 		static struct coreclr runtime;
+		static struct target target = { .arch = &arch_x86_64 };
 		runtime = (struct coreclr){ .base.ops = &coreclr_ops,
+					    .base.target = &target,
 					    .base.memory = &input.memory,
 					    .major = is_11 ? 11 : 8 + head.version % 3u };
 		layout_init(&runtime.layout);

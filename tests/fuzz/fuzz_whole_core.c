@@ -193,6 +193,7 @@ static const char *const lines[] = {
 	"export %e -format speedscope",
 	"export %e -format sqlite",
 	"export %e -format rpm -live",
+	"export %e -format elf",
 };
 
 #define WORDS 16 /* of a line, at most */

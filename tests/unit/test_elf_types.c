@@ -6,6 +6,7 @@
 #include "managed_elf/elf_types.h"
 #include "runtime/coreclr/types/field.h"
 #include "support/assert_more.h"
+#include "support/dwarf_check.h"
 #include "support/fake_types.h"
 #include "support/suite.h"
 #include "util/text.h"
@@ -60,7 +61,11 @@ static uint32_t stored(uint64_t method_table)
 
 static void write_all(void)
 {
+	struct text none = { 0 };
+	const struct dwarf_sections sections = { &info, &none, &none, 4 };
+	struct dwarf_counts counts;
 	ASSERT_UINT_FATAL(elf_types_write(&table, NULL, &info, NULL), HD_OK);
+	CU_ASSERT_PTR_NULL(dwarf_check(&sections, &counts));
 }
 
 static bool has(const void *bytes, size_t size)
@@ -157,6 +162,15 @@ TEST(a_struct_is_a_value_and_an_unknown_type_only_a_name)
 	CU_ASSERT(has_name("Ns.Not\\nLoaded") || has_name("Ns.Not\\u000aLoaded"));
 }
 
+TEST(the_first_type_may_be_a_pointer_to_anything)
+{
+	begin();
+	uint32_t row = elf_types_of(&table, ELEMENT_FUNCTION_POINTER, NULL, "");
+	ASSERT_UINT(row, TYPE_ANYTHING);
+	ASSERT_UINT(elf_types_size(&table, row), 8);
+	write_all();
+}
+
 TEST(a_long_name_is_cut)
 {
 	HD_CLEANUP(text) struct text name = { 0 };
@@ -206,6 +220,23 @@ TEST(a_class_whose_base_classes_have_no_end_has_none)
 		fake_class(types, &(struct fake_class){ .name = "B",
 							.type = { .base_size = 24, .parent = a } });
 	fake_poke_u64(&fake->memory, fake_at(fake, a, L_MT_PARENT), b);
+	begin();
+	(void)stored(b);
+	write_all();
+	CU_ASSERT(has_name("B"));
+	CU_ASSERT(!has_name("A"));
+}
+
+/* Fields that it has less room for than its base class takes. */
+TEST(a_class_that_is_smaller_than_its_base_has_none)
+{
+	uint64_t a =
+		fake_class(types, &(struct fake_class){ .name = "A", .type = { .base_size = 40 } });
+	uint64_t b =
+		fake_class(types, &(struct fake_class){ .name = "B",
+							.type = { .base_size = 40, .parent = a } });
+	set_padding(a, 16);
+	set_padding(b, 40);
 	begin();
 	(void)stored(b);
 	write_all();

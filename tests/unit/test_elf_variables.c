@@ -7,6 +7,7 @@
 #include "managed_elf/variables.h"
 #include "runtime/coreclr/types/field.h"
 #include "support/assert_more.h"
+#include "support/dwarf_check.h"
 #include "support/fake_clr.h"
 #include "support/suite.h"
 #include "util/alloc.h"
@@ -80,8 +81,14 @@ static void add_bound(uint32_t native, uint32_t il)
 
 static void write_all(void)
 {
+	const struct dwarf_sections sections = { &info, &variables.locations, &ranges, 0 };
+	struct dwarf_counts counts;
 	variables_write(&variables, &function, &info, &ranges);
 	CU_ASSERT(!info.failed && !ranges.failed && !variables.locations.failed);
+	/* The types come later, and their places are not known yet. */
+	const char *wrong = dwarf_check(&sections, &counts);
+	if (wrong)
+		ASSERT_TEXT(wrong, "a reference leads to no type");
 }
 
 /* The entry with that name. */

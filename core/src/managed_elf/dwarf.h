@@ -73,6 +73,7 @@ enum dwarf_operation {
 	OP_DEREF = 0x06,
 	OP_REG0 = 0x50,
 	OP_BREG0 = 0x70,
+	OP_REGX = 0x90,
 	OP_PIECE = 0x93,
 	OP_CALL_FRAME_CFA = 0x9c,
 };
@@ -86,7 +87,7 @@ enum dwarf_encoding {
 	ENCODING_UTF = 0x10,
 };
 
-/** Kinds of entries of the unit (units.c has their attributes). */
+/** Kinds of entries of the unit (abbreviations.c has their attributes). */
 enum dwarf_abbreviation {
 	ABBREV_UNIT = 1,
 	ABBREV_FUNCTION,
@@ -119,6 +120,10 @@ enum dwarf_abbreviation {
 	ABBREV_COUNT_IN_MEMBER,
 	ABBREV_COUNT,
 };
+
+/** The content of the section .debug_abbrev. */
+extern const uint8_t elf_abbreviations[];
+extern const size_t elf_abbreviations_size;
 
 struct text;
 

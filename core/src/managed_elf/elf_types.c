@@ -99,6 +99,12 @@ static uint32_t number_of(struct elf_types *table, const struct type_row *row)
 	return table->slots[slot];
 }
 
+/* TYPE_ANYTHING, which the first row that is made makes, too. */
+static uint32_t anything(struct elf_types *table)
+{
+	return number_of(table, &(struct type_row){ .kind = KIND_POINTER });
+}
+
 static uint32_t base_row(struct elf_types *table, uint8_t element)
 {
 	return number_of(table, &(struct type_row){ .kind = KIND_BASE, .target = element });
@@ -113,7 +119,7 @@ uint32_t elf_types_reference(struct elf_types *table, uint32_t target)
 {
 	return target ? number_of(table,
 				  &(struct type_row){ .kind = KIND_REFERENCE, .target = target })
-		      : TYPE_ANYTHING;
+		      : anything(table);
 }
 
 /* The primitive with that name; 0: it is not one. */
@@ -202,8 +208,7 @@ static uint32_t object_row(struct elf_types *table, const char *name)
 				 row && table->rows[row].kind == KIND_NAMED ? row : TYPE_UNKNOWN);
 }
 
-/* Bytes of the content of an object, or of a struct. */
-static uint64_t content_size(const struct elf_types *table, const struct type *type)
+uint64_t elf_types_content_size(const struct elf_types *table, const struct type *type)
 {
 	uint32_t size;
 	if (type->component_size || !type_fields_size(table->runtime, type, &size)) {
@@ -223,10 +228,10 @@ uint32_t elf_types_of(struct elf_types *table, uint8_t element, const struct typ
 		uint32_t row = *name ? elf_types_named(table, name) : TYPE_UNKNOWN;
 		bool is_address = row && (table->rows[row].kind == KIND_POINTER ||
 					  table->rows[row].kind == KIND_REFERENCE);
-		return is_address ? row : TYPE_ANYTHING;
+		return is_address ? row : anything(table);
 	}
 	case ELEMENT_FUNCTION_POINTER:
-		return TYPE_ANYTHING;
+		return anything(table);
 	case ELEMENT_VALUE:
 		return type && type_is_struct(type) ? elf_types_stored(table, type) : TYPE_UNKNOWN;
 	default:
@@ -237,7 +242,8 @@ uint32_t elf_types_of(struct elf_types *table, uint8_t element, const struct typ
 						     : object_row(table, name);
 	}
 	/* An enum is stored as its number. */
-	if (type && is_enum(table, type) && content_size(table, type) == element_size(element))
+	if (type && is_enum(table, type) &&
+	    elf_types_content_size(table, type) == element_size(element))
 		return elf_types_stored(table, type);
 	return type_base_name(element) && element != ELEMENT_VOID ? base_row(table, element)
 								  : TYPE_UNKNOWN;
@@ -254,7 +260,7 @@ uint64_t elf_types_size(const struct elf_types *table, uint32_t row)
 		return DWARF_ADDRESS;
 	case KIND_STRUCT:
 	case KIND_ENUM:
-		return content_size(table, type->type);
+		return elf_types_content_size(table, type->type);
 	default:
 		return 0;
 	}

@@ -67,6 +67,8 @@ uint32_t elf_types_reference(struct elf_types *table, uint32_t target);
 uint32_t elf_types_content(struct elf_types *table, const struct type *type);
 /** The row of a type that has @p size bytes of @p name for its name and nothing else. */
 uint32_t elf_types_word(struct elf_types *table, const char *name, size_t size);
+/** Bytes of the content of an object of that type, or of a struct. */
+uint64_t elf_types_content_size(const struct elf_types *table, const struct type *type);
 /** Bytes of a value; 0: not known. */
 uint64_t elf_types_size(const struct elf_types *table, uint32_t row);
 

@@ -18,8 +18,10 @@ struct managed_elf_counts {
 	uint64_t frames;    /**< functions whose frames it describes */
 	uint64_t lines;     /**< rows of its table of lines */
 	uint64_t left_out;  /**< functions that overlap others, or whose codes make no sense */
-	bool has_pdb;       /**< a PDB of a method's module was found */
-	bool is_partial;    /**< a part of the runtime's tables of code could not be read */
+	uint64_t
+		without_variables; /**< functions whose variables were left out: there are too many */
+	bool has_pdb;              /**< a PDB of a method's module was found */
+	bool is_partial;           /**< a part of the runtime's tables of code could not be read */
 };
 
 /** Takes the pieces of the file; false ends the writing. */

@@ -237,7 +237,8 @@ static const struct type *base_of(struct entry_writer *writer, const struct type
 	const struct type *base = type->parent ? type_find(runtime, type->parent) : NULL,
 			  *at = base;
 	if (type_is_struct(type) || !base || base->category != CATEGORY_CLASS ||
-	    base->base_size > type->base_size)
+	    elf_types_content_size(writer->table, base) >
+		    elf_types_content_size(writer->table, type))
 		return NULL;
 	for (unsigned int i = 0; at; i++) {
 		if (i == CHAIN_MAX)
@@ -263,8 +264,7 @@ static const struct type *only_part(struct entry_writer *writer, const struct ty
 			continue;
 		uint32_t row = elf_types_stored(table, field->type);
 		if (table->rows[row].kind == KIND_STRUCT &&
-		    elf_types_size(table, row) >=
-			    elf_types_size(table, elf_types_content(table, type)))
+		    elf_types_size(table, row) >= elf_types_content_size(table, type))
 			return field->type;
 	}
 	return NULL;

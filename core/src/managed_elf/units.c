@@ -10,186 +10,18 @@
 /* Offsets have 32 bits. */
 #define UNIT_SIZE_MAX ((size_t)1 << 30)
 
-/* The variables of functions are left out from here on: bytes of .debug_info and .debug_loc. */
-#define VARIABLES_SIZE_MAX ((size_t)256 << 20)
+/*
+ * Many functions: then only those have variables whose source is known, as long as .debug_info and .debug_loc are not larger
+ * than this.  With all variables of 200,000 methods GDB would take 800 MB.
+ */
+#define MANY_FUNCTIONS     100000u
+#define VARIABLES_SIZE_MAX ((size_t)32 << 20)
 
 /* Most bytes of debug info, rows of PDBs, and steps in blocks. */
 #define DECODED_MAX ((uint64_t)256 << 20)
 
 /* Debuggers take names as they are in C: in C++ LLDB would write ::Ns.Type.Method. */
 #define LANGUAGE_C99 0x0cu
-
-/* An entry: its number, its tag, 1 if others are in it; its attributes follow as pairs. */
-#define ENTRY(number, tag, has_children) (number), (tag), (has_children)
-#define END                              0, 0
-
-static const uint8_t abbreviations[] = {
-	ENTRY(ABBREV_UNIT, TAG_COMPILE_UNIT, 1),
-	AT_PRODUCER,
-	FORM_STRING,
-	AT_LANGUAGE,
-	FORM_DATA1,
-	AT_NAME,
-	FORM_STRING,
-	AT_COMP_DIR,
-	FORM_STRING,
-	AT_STMT_LIST,
-	FORM_SEC_OFFSET,
-	AT_RANGES,
-	FORM_SEC_OFFSET,
-	AT_LOW_PC,
-	FORM_ADDR,
-	END,
-#define FUNCTION                                                                           \
-	AT_NAME, FORM_STRING, AT_LOW_PC, FORM_ADDR, AT_HIGH_PC, FORM_DATA4, AT_FRAME_BASE, \
-		FORM_EXPRLOC, AT_EXTERNAL, FORM_FLAG_PRESENT
-#define FIRST_LINE AT_DECL_FILE, FORM_DATA4, AT_DECL_LINE, FORM_DATA4
-	ENTRY(ABBREV_FUNCTION, TAG_SUBPROGRAM, 0),
-	FUNCTION,
-	END,
-	ENTRY(ABBREV_FUNCTION_WITH_VARIABLES, TAG_SUBPROGRAM, 1),
-	FUNCTION,
-	END,
-	ENTRY(ABBREV_LINED_FUNCTION, TAG_SUBPROGRAM, 0),
-	FUNCTION,
-	FIRST_LINE,
-	END,
-	ENTRY(ABBREV_LINED_FUNCTION_WITH_VARIABLES, TAG_SUBPROGRAM, 1),
-	FUNCTION,
-	FIRST_LINE,
-	END,
-	ENTRY(ABBREV_BLOCK, TAG_LEXICAL_BLOCK, 1),
-	AT_RANGES,
-	FORM_SEC_OFFSET,
-	END,
-#define VARIABLE AT_NAME, FORM_STRING, AT_TYPE, FORM_REF4
-	ENTRY(ABBREV_ARGUMENT, TAG_FORMAL_PARAMETER, 0),
-	VARIABLE,
-	AT_LOCATION,
-	FORM_EXPRLOC,
-	END,
-	ENTRY(ABBREV_ARGUMENT_IN_PLACES, TAG_FORMAL_PARAMETER, 0),
-	VARIABLE,
-	AT_LOCATION,
-	FORM_SEC_OFFSET,
-	END,
-	ENTRY(ABBREV_ARGUMENT_NOWHERE, TAG_FORMAL_PARAMETER, 0),
-	VARIABLE,
-	END,
-	ENTRY(ABBREV_LOCAL, TAG_VARIABLE, 0),
-	VARIABLE,
-	AT_LOCATION,
-	FORM_EXPRLOC,
-	END,
-	ENTRY(ABBREV_LOCAL_IN_PLACES, TAG_VARIABLE, 0),
-	VARIABLE,
-	AT_LOCATION,
-	FORM_SEC_OFFSET,
-	END,
-	ENTRY(ABBREV_LOCAL_NOWHERE, TAG_VARIABLE, 0),
-	VARIABLE,
-	END,
-	ENTRY(ABBREV_BASE, TAG_BASE_TYPE, 0),
-	AT_NAME,
-	FORM_STRING,
-	AT_ENCODING,
-	FORM_DATA1,
-	AT_BYTE_SIZE,
-	FORM_DATA1,
-	END,
-	ENTRY(ABBREV_TYPEDEF, TAG_TYPEDEF, 0),
-	AT_NAME,
-	FORM_STRING,
-	AT_TYPE,
-	FORM_REF4,
-	END,
-	ENTRY(ABBREV_POINTER, TAG_POINTER_TYPE, 0),
-	AT_TYPE,
-	FORM_REF4,
-	AT_BYTE_SIZE,
-	FORM_DATA1,
-	END,
-	ENTRY(ABBREV_POINTER_TO_ANYTHING, TAG_POINTER_TYPE, 0),
-	AT_BYTE_SIZE,
-	FORM_DATA1,
-	END,
-	ENTRY(ABBREV_REFERENCE, TAG_REFERENCE_TYPE, 0),
-	AT_TYPE,
-	FORM_REF4,
-	AT_BYTE_SIZE,
-	FORM_DATA1,
-	END,
-	ENTRY(ABBREV_STRUCT, TAG_STRUCTURE_TYPE, 1),
-	AT_NAME,
-	FORM_STRING,
-	AT_BYTE_SIZE,
-	FORM_UDATA,
-	END,
-	ENTRY(ABBREV_EMPTY_STRUCT, TAG_STRUCTURE_TYPE, 0),
-	AT_NAME,
-	FORM_STRING,
-	AT_BYTE_SIZE,
-	FORM_UDATA,
-	END,
-	ENTRY(ABBREV_DECLARATION, TAG_STRUCTURE_TYPE, 0),
-	AT_NAME,
-	FORM_STRING,
-	AT_DECLARATION,
-	FORM_FLAG_PRESENT,
-	END,
-#define PLACE_IN_STRUCT AT_TYPE, FORM_REF4, AT_DATA_MEMBER_LOCATION, FORM_UDATA, END
-	ABBREV_PACK,
-	0x87,
-	0x82,
-	0x01, /* DW_TAG_GNU_template_parameter_pack: 0x4107 */
-	1,
-	END,
-	ENTRY(ABBREV_PACKED, TAG_TEMPLATE_TYPE_PARAMETER, 0),
-	AT_TYPE,
-	FORM_REF4,
-	END,
-	ENTRY(ABBREV_BASE_CLASS, TAG_INHERITANCE, 0),
-	PLACE_IN_STRUCT,
-	ENTRY(ABBREV_MEMBER, TAG_MEMBER, 0),
-	AT_NAME,
-	FORM_STRING,
-	PLACE_IN_STRUCT,
-	ENTRY(ABBREV_ENUM, TAG_ENUMERATION_TYPE, 1),
-	AT_NAME,
-	FORM_STRING,
-	AT_TYPE,
-	FORM_REF4,
-	AT_BYTE_SIZE,
-	FORM_DATA1,
-	END,
-	ENTRY(ABBREV_EMPTY_ENUM, TAG_ENUMERATION_TYPE, 0),
-	AT_NAME,
-	FORM_STRING,
-	AT_TYPE,
-	FORM_REF4,
-	AT_BYTE_SIZE,
-	FORM_DATA1,
-	END,
-	ENTRY(ABBREV_ENUMERATOR, TAG_ENUMERATOR, 0),
-	AT_NAME,
-	FORM_STRING,
-	AT_CONST_VALUE,
-	FORM_SDATA,
-	END,
-	ENTRY(ABBREV_ARRAY, TAG_ARRAY_TYPE, 1),
-	AT_TYPE,
-	FORM_REF4,
-	END,
-	ENTRY(ABBREV_COUNT_IN_MEMBER, TAG_SUBRANGE_TYPE, 0),
-	AT_COUNT,
-	FORM_REF4,
-	END,
-	ENTRY(ABBREV_COUNT, TAG_SUBRANGE_TYPE, 0),
-	AT_COUNT,
-	FORM_UDATA,
-	END,
-	0,
-};
 
 /* @return where the offset of the unit's ranges is, which write_unit() sets, as it does the size */
 static size_t write_head(struct text *info)
@@ -260,6 +92,7 @@ struct unit_writer {
 		all; /* the ranges of the unit: all functions; they come last in .debug_ranges */
 	struct variable_making variables;
 	bool has_variables; /* the method that was read last has some */
+	bool is_large;      /* there are many functions with a name */
 };
 
 static void unit_writer_deinit(struct unit_writer *writer)
@@ -269,14 +102,20 @@ static void unit_writer_deinit(struct unit_writer *writer)
 }
 
 /* Has the method of the function variables that are to be written? */
-static enum hd_status find_variables(struct unit_writer *writer,
-				     const struct code_function *function, bool *ret)
+static enum hd_status find_variables(struct unit_writer *writer, size_t number, bool *ret)
 {
+	struct making *making = writer->making;
+	const struct code_function *function = &making->functions->rows[number];
 	struct variable_making *variables = &writer->variables;
 	*ret = false;
-	if (writer->info->size + variables->locations.size > VARIABLES_SIZE_MAX ||
-	    function->begin < function->start || function->end - function->start > UINT32_MAX)
+	if (function->begin < function->start || function->end - function->start > UINT32_MAX)
 		return HD_OK;
+	if (writer->is_large &&
+	    (!making->sources[number].file ||
+	     writer->info->size + variables->locations.size > VARIABLES_SIZE_MAX)) {
+		making->counts.without_variables++;
+		return HD_OK;
+	}
 	if (variables->start != function->start)
 		TRY(variables_read(variables, function, &writer->has_variables));
 	*ret = writer->has_variables;
@@ -286,6 +125,10 @@ static enum hd_status find_variables(struct unit_writer *writer,
 static enum hd_status write_functions(struct unit_writer *writer)
 {
 	struct making *making = writer->making;
+	size_t named = 0;
+	for (size_t i = 0; i < making->functions->rows_count; i++)
+		named += making->names[i] != 0;
+	writer->is_large = named > MANY_FUNCTIONS;
 	struct text *info = writer->info, *all = &writer->all;
 	for (size_t i = 0; i < making->functions->rows_count; i++) {
 		const struct code_function *function = &making->functions->rows[i];
@@ -294,7 +137,7 @@ static enum hd_status write_functions(struct unit_writer *writer)
 		if (!making->names[i] || info->size > UNIT_SIZE_MAX ||
 		    function->end - function->begin > UINT32_MAX)
 			continue;
-		TRY(find_variables(writer, function, &has_variables));
+		TRY(find_variables(writer, i, &has_variables));
 		const struct method_source *source = &making->sources[i];
 		uint8_t without = source->file ? ABBREV_LINED_FUNCTION : ABBREV_FUNCTION;
 		size_t begin = info->size;
@@ -341,7 +184,7 @@ enum hd_status making_units(struct making *making)
 	struct elf_section *section =
 		elf_section_add(&making->sections, ".debug_abbrev", SHT_PROGBITS, 0);
 	TRY_MEMORY(section, making->err);
-	text_append(&section->data, (const char *)abbreviations, sizeof(abbreviations));
+	text_append(&section->data, (const char *)elf_abbreviations, elf_abbreviations_size);
 	size_t first = making->sections.rows_count;
 	TRY_MEMORY(elf_section_add(&making->sections, ".debug_ranges", SHT_PROGBITS, 0) &&
 			   elf_section_add(&making->sections, ".debug_info", SHT_PROGBITS, 0) &&

@@ -13,6 +13,9 @@
 #include "util/leb.h"
 #include "util/sort.h"
 
+/* So many registers have an operation of their own. */
+#define REGISTERS_SHORT 32u
+
 /* Blocks of the source that are nested in each other. */
 #define BLOCKS_MAX 64u
 
@@ -100,9 +103,20 @@ enum hd_status variables_read(struct variable_making *making, const struct code_
 	return HD_OK;
 }
 
+/* A register by its number in DWARF. */
+static void put_numbered(struct text *text, uint64_t number)
+{
+	if (number < REGISTERS_SHORT) {
+		text_fixed(text, OP_REG0 + number, 1);
+	} else {
+		text_fixed(text, OP_REGX, 1);
+		text_uleb(text, number);
+	}
+}
+
 static void put_register(struct text *text, const struct arch *arch, uint8_t number)
 {
-	text_fixed(text, OP_REG0 + (uint64_t)arch_to_dwarf(arch, number), 1);
+	put_numbered(text, arch_to_dwarf(arch, number));
 }
 
 static void put_address(struct text *text, const struct arch *arch, uint8_t number, int32_t offset)
@@ -129,8 +143,7 @@ static void put_place(struct text *text, const struct arch *arch, const struct v
 		break;
 	case HOME_FLOAT_REGISTER:
 		if (home->number < arch->dwarf.floats)
-			text_fixed(text, OP_REG0 + (uint64_t)arch->dwarf.first_float + home->number,
-				   1);
+			put_numbered(text, (uint64_t)arch->dwarf.first_float + home->number);
 		break;
 	case HOME_REGISTER_ADDRESS:
 		put_address(text, arch, home->number, 0);

@@ -37,6 +37,8 @@ static const struct code_format formats[] = {
 	X(CODE_LEFT_OUT, "left_out", NULL, KIND_NUMBER, 0, 0,                                      \
 	  ".elf, .perfmap: functions that overlap others; .elf: also those whose unwind codes "    \
 	  "contradict themselves")                                                                 \
+	X(CODE_WITHOUT, "without_variables", NULL, KIND_NUMBER, 0, 0,                              \
+	  ".elf: functions whose arguments and locals were left out: there are too many")          \
 	X(CODE_ALL, "all_code", NULL, KIND_FLAG, 0, 0,                                             \
 	  ".elf, .perfmap: could all tables of code be read?")
 
@@ -82,6 +84,7 @@ static void answer_code(struct call *call, const char *path, const struct code_f
 		[CODE_METHODS] = cell_number(counts->methods),
 		[CODE_FUNCTIONS] = cell_number(counts->functions),
 		[CODE_LEFT_OUT] = cell_number(counts->left_out),
+		[CODE_WITHOUT] = cell_number(counts->without_variables),
 		[CODE_ALL] = cell_flag(!counts->is_partial),
 	};
 	char count[COUNT_SIZE];
@@ -90,6 +93,11 @@ static void answer_code(struct call *call, const char *path, const struct code_f
 		cells[CODE_LINES] = cell_number(counts->lines);
 	}
 	answer_record(&call->answer, &schema, cells);
+	if (counts->without_variables) {
+		answer_remark(&call->answer,
+			      "%s without arguments and locals: there are too many.\n",
+			      format_count(counts->without_variables, "function", count));
+	}
 	if (counts->left_out) {
 		answer_remark(&call->answer,
 			      format->is_binary ? "%s left out or without frames: they overlap "
