@@ -107,19 +107,39 @@ static enum hd_status look_at_method(struct wait_items *items, uint32_t row, str
 	return HD_OK;
 }
 
+/* Look at all methods, over so many fields. */
+static enum hd_status look_at_methods(struct wait_items *items, unsigned int levels,
+				      struct job *job, struct hd_error *err)
+{
+	const struct async_graph *graph = items->waits->async;
+	unsigned int all = items->levels;
+	items->levels = levels;
+	for (size_t i = 0; i < graph->rows_count; i++) {
+		if (items->stops_at_others && items->is_with_others)
+			break;
+		if (i % JOB_STRIDE == 0)
+			TRY(job_check(job, 0, err));
+		TRY(look_at_method(items, (uint32_t)i, err));
+	}
+	items->levels = all;
+	return HD_OK;
+}
+
 enum hd_status wait_items_look(struct wait_items *items, struct job *job, struct hd_error *err)
 {
 	const struct waits *waits = items->waits;
 	struct async_graph *graph = waits->async;
 	if (!items->items.rows_count)
 		return HD_OK;
-	for (size_t i = 0; i < graph->rows_count; i++) {
-		if (items->stops_at_others && items->is_with_others)
-			return HD_OK;
-		if (i % JOB_STRIDE == 0)
-			TRY(job_check(job, 0, err));
-		TRY(look_at_method(items, (uint32_t)i, err));
+	/* Who is at work with an item has it at hand: most looks end there. */
+	if (items->stops_at_others) {
+		TRY(look_at_methods(items, 0, job, err));
+		items->held.rows_count = items->seen.rows_count = 0;
 	}
+	if (!items->is_with_others)
+		TRY(look_at_methods(items, items->levels, job, err));
+	if (items->stops_at_others && items->is_with_others)
+		return HD_OK;
 	for (size_t i = 0; i < waits->count; i++) {
 		const struct thread_stack *stack = &waits->rows[i].stack;
 		uint32_t end = (uint32_t)(graph->rows_count + i);

@@ -249,16 +249,23 @@ static void write_holders(struct call *call, const struct waits *waits,
 	write_evidence(call, text, NULL);
 }
 
-/* Since 11 it is a method of the framework that waits: for which method? */
+/* Methods between the one that waits and the first that is not the framework's. */
+#define CALLERS_MAX 64u
+
+/* It may be a method of the framework that waits: for which method? */
 static void write_caller(struct call *call, const struct waits *waits, uint32_t node,
 			 struct text *text)
 {
-	const struct async_node *box = wait_node_method(waits, node);
-	const struct async_node *caller = box ? async_node_waiter(waits->async, box) : NULL;
-	if (caller == box)
+	struct async_graph *graph = waits->async;
+	const struct async_node *box = wait_node_method(waits, node), *caller = box;
+	for (unsigned int i = 0; caller && i < CALLERS_MAX && caller->outer != ASYNC_NO_NODE &&
+				 async_node_owner(graph, caller) == CODE_OF_FRAMEWORK;
+	     i++)
+		caller = &graph->rows[caller->outer];
+	if (caller == box || async_node_owner(graph, caller) == CODE_OF_FRAMEWORK)
 		return;
 	text_puts(text, "it is awaited by the async method ");
-	text_puts(text, async_node_name(waits->async, caller));
+	text_puts(text, async_node_name(graph, caller));
 	text_printf(text, " %" PRIx64, caller->address);
 	write_evidence(call, text, NULL);
 }
