@@ -4,6 +4,7 @@
 #include "analysis/async/async_wait.h"
 #include "gc/layouts/handle_table.h"
 #include "hangs/wait_connections.h"
+#include "hangs/wait_urgency.h"
 #include "support/assert_more.h"
 #include "support/fake_handles.h"
 #include "support/fake_sockets.h"
@@ -356,6 +357,38 @@ TEST(calls_that_have_all_streams_and_want_one_more_hang)
 {
 	make_streams();
 	check_pool(AWAIT_HTTP2, SLOTS, 0);
+}
+
+/* A call that waits for the answer on a stream to port @p port, while this process has port 80. */
+static void check_stream(uint32_t port, enum wait_urgency expected)
+{
+	struct waits *waits;
+	uint8_t urgencies[8];
+	struct fake_sockets sockets = fake_sockets_create(&tasks);
+	uint64_t loopback = fake_ip_4(&sockets, FAKE_IP_LOOPBACK);
+	uint64_t connection = fake_object(tasks.fake, connection2_type, 0);
+	(void)fake_socket(&sockets, FAKE_SOCKET_LOCAL, fake_end_point(&sockets, loopback, 80));
+	fake_refer(&tasks, connection, CONNECTION_STREAM,
+		   fake_socket(&sockets, FAKE_SOCKET_REMOTE,
+			       fake_end_point(&sockets, loopback, port)));
+	fake_implement_source(&tasks, stream_type, "IValueTaskSource");
+	(void)fake_box(&tasks, call_type, 0, make_stream(connection));
+	fake_types_attach(tasks.types);
+	ASSERT_UINT_FATAL(waits_create(fake_heap(tasks.fake), NULL, &waits, NULL), HD_OK);
+	ASSERT_UINT_FATAL(wait_nodes(waits), 1);
+	ASSERT_UINT(wait_urgency_find(waits, urgencies, NULL), HD_OK);
+	ASSERT_UINT(urgencies[0], expected);
+	waits_destroy(waits);
+}
+
+TEST(a_stream_to_this_process_tells_less_than_its_server)
+{
+	check_stream(80, WAIT_FOR_ITSELF);
+}
+
+TEST(a_stream_to_another_process_is_waited_for)
+{
+	check_stream(81, WAIT_FOR_PROGRAM);
 }
 
 TEST(another_connection_of_http_2_has_streams)
