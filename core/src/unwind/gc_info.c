@@ -89,7 +89,8 @@ static void read_places(struct decoder *decoder, uint32_t flags)
 	if (flags & FLAG_PSP_SYM)
 		places->psp_symbol = read_place(decoder);
 	if (flags & FLAG_GENERICS_CONTEXT) {
-		places->context_kind = (flags & FLAG_GENERICS_CONTEXT) / FLAG_CONTEXT_ONE;
+		places->context_kind =
+			(uint8_t)((flags & FLAG_GENERICS_CONTEXT) / FLAG_CONTEXT_ONE);
 		places->context = read_place(decoder);
 	}
 }
