@@ -50,6 +50,16 @@ static struct wait_groups find(size_t count)
 	return groups;
 }
 
+/* Free the names that were made for the methods of the graph. */
+static void free_graph(void)
+{
+	for (size_t i = 0; i < async.methods.rows_count; i++) {
+		mem_free(async.methods.rows[i].name);
+		mem_free(async.methods.rows[i].code);
+	}
+	async = (struct async_graph){ 0 };
+}
+
 TEST(the_largest_group_comes_first)
 {
 	make_rows((const uint64_t[]){ 24, 16, 8, 16, 24, 16 }, 6, WAIT_TASK);
@@ -171,7 +181,7 @@ TEST(a_socket_whose_other_end_is_here_comes_last)
 	nodes[2].object = 0x3000;
 	groups = find(0);
 	ASSERT_UINT(groups.rows[2].urgency, WAIT_FOR_ITSELF);
-	async = (struct async_graph){ 0 };
+	free_graph();
 }
 
 TEST(the_object_is_told_if_all_wait_for_it)
@@ -230,11 +240,7 @@ TEST(calls_say_in_which_method_of_a_library_they_end)
 	groups = find(0);
 	for (size_t i = 0; i < 2; i++)
 		ASSERT_UINT(groups.rows[i].inner, ASYNC_NO_NODE);
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
-		mem_free(methods[i].name);
-		mem_free(methods[i].code);
-	}
-	async = (struct async_graph){ 0 };
+	free_graph();
 }
 
 SUITE(.name = "wait_groups", .set_up = set_up, .tear_down = tear_down)
