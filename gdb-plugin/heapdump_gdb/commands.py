@@ -107,8 +107,16 @@ def document(session: Session, info: native.CommandInfo) -> str:
     return f"{summary}\n{text}"
 
 
-def register(session: Session, infos: list[native.CommandInfo], free: list[str]) -> None:
-    """Register the table under the prefix, and the names ``free`` at top level too."""
+def register(
+    session: Session,
+    infos: list[native.CommandInfo],
+    free: list[str],
+    others: dict[str, type[HeapCommand]],
+) -> None:
+    """
+    Register the table under the prefix, and the names ``free`` at top level too, where those of ``others`` have
+    a class of their own.
+    """
     HeapPrefix(session, infos, free)
     for info in infos:
         doc = document(session, info)
@@ -120,7 +128,7 @@ def register(session: Session, infos: list[native.CommandInfo], free: list[str])
             if alias in free:
                 HeapCommand(session, "", alias, doc)
         if name in free:
-            HeapCommand(session, "", name, doc)
+            others.get(name, HeapCommand)(session, "", name, doc)
 
 
 def report_taken(taken: list[str]) -> None:

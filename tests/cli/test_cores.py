@@ -104,6 +104,7 @@ MEMBERS: dict[str, set[str]] = {
     "dumpcollection 7f039d0000d0": COLLECTION,
     "dumpgen gen2": {"types", "total"},
     "dumpil 7f0f7953e830": {"method_desc", "token", "size", "instructions", "clauses", "complete"},
+    "clru 7f0f7953e830": {"method_desc", "start", "size", "pieces"},
     "gcinfo 7f0f7953e830": {
         "method_desc",
         "start",

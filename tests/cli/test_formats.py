@@ -100,6 +100,7 @@ TABLES = {
         "dumpdomain": "assemblies",
         "dumpalc": "contexts",
         "dumpil 7f0f7953e830": "instructions",
+        "clru 7f0f7953e830": "pieces",
         "gcinfo 7f0f7953e830": "points",
         "ehinfo 7f0f7953e850": "clauses",
         "dumpsig 7f0ff80220ea 7f0f79538438": "parts",

@@ -243,6 +243,7 @@ static const char *const core_lines[] = {
 	"dumphttp",
 	"dumprequests",
 	"dumpil 7f0f7953e830",
+	"clru 7f0f7953e830",
 	"gcinfo 7f0f7953e830",
 	"ehinfo 7f0f7953e850",
 	"dumpsig 7f0ff80220ea 7f0f79538438",

@@ -145,6 +145,7 @@ static const char *const lines[] = {
 	"dumpalc --json",
 	"ip2md %6",
 	"dumpil %6",
+	"clru %6",
 	"gcinfo %6",
 	"ehinfo %6 --json",
 	"dumpsig %3 %5",

@@ -86,6 +86,29 @@ class StartedTest(unittest.TestCase):
         # Twice calls the lambda twice.
         self.assertEqual(self.hits(text.split("<<5>>")[-1]), [3, 4, 1])
 
+    def test_bpmd_sets_the_same_breakpoints(self) -> None:
+        text = run(
+            "late:3 lambda:2",
+            "bpmd stepping Shop.Bank.Late",
+            "RUN",
+            mark(1),
+            "bt 1",
+            mark(2),
+            "bpmd stepping Shop.Bank.NoSuchMethod",
+            f"bpmd Program.cs:{line_of('long five = i + 5;')}",
+            "bpmd -clear 1",
+            "continue",
+            mark(3),
+            "bt 1",
+            mark(4),
+            "bpmd -list",
+            "kill",
+        )
+        self.assertRegex(between(text, 1), r"#0 .*Shop\.Bank\.Late .*Program\.cs:\d+\n")
+        self.assertIn('no type or method "Shop.Bank.NoSuchMethod"', between(text, 2))
+        self.assertRegex(between(text, 3), r"#0 .*Shop\.Program.*Work.*Program\.cs:\d+\n")
+        self.assertEqual(self.hits(text.split("<<4>>")[-1]), [1])
+
     def test_a_line_without_code_is_not_moved_into_another_method(self) -> None:
         text = run(
             "late:1",

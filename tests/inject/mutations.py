@@ -81,6 +81,7 @@ token2ee * 06000001
 ip2md {code}
 dumpmd {method}
 dumpil {method}
+clru {method}
 gcinfo {method}
 ehinfo {method}
 dumpsig {string} {module}

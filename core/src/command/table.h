@@ -26,7 +26,7 @@
 	X(dumprequests) \
 	GROUP("Exceptions") X(printexception) X(dumpexceptions) \
 	GROUP("Types, methods and modules") X(dumpmt) X(dumpclass) X(name2ee) X(token2ee) X(ip2md) X(symbolize) \
-	X(dumpmd) X(dumpil) X(gcinfo) X(ehinfo) X(dumpsig) X(dumpsigelem) X(clrmodules) X(modules) X(dumpmodule) \
+	X(dumpmd) X(dumpil) X(clru) X(gcinfo) X(ehinfo) X(dumpsig) X(dumpsigelem) X(clrmodules) X(modules) X(dumpmodule) \
 	X(dumpassembly) X(dumpdomain) X(dumpalc) X(eeversion) \
 	GROUP("Questions, files and processes") X(sql) X(diff) X(export) X(collect) X(ps) X(doctor) \
 	X(open) X(close) X(set) X(help)

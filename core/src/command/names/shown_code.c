@@ -107,6 +107,12 @@ static uint32_t il_of(const struct shown_code *shown, uint32_t offset)
 	return above ? shown->bounds.rows[above - 1].il : CODE_BOUND_NOTHING;
 }
 
+uint32_t shown_code_next(const struct shown_code *shown, uint32_t offset)
+{
+	size_t above = ROWS_ABOVE(shown->bounds.rows, shown->bounds.rows_count, native, offset);
+	return above < shown->bounds.rows_count ? shown->bounds.rows[above].native : UINT32_MAX;
+}
+
 uint32_t shown_code_first(const struct shown_code *shown, uint32_t begin, uint32_t end)
 {
 	const struct code_bounds *bounds = &shown->bounds;

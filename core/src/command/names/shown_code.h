@@ -41,5 +41,8 @@ void shown_code_place(const struct shown_code *shown, uint32_t offset, struct ce
 /** Where the first instruction in a stretch of code begins that has IL of its own: after a prologue; or @p begin. */
 uint32_t shown_code_first(const struct shown_code *shown, uint32_t begin, uint32_t end);
 
+/** Where the next piece of IL begins after @p offset; UINT32_MAX: nowhere. */
+uint32_t shown_code_next(const struct shown_code *shown, uint32_t offset);
+
 /** Write which code it is: the first record of an answer. */
 void shown_code_write(struct call *call, const struct shown_code *shown);
