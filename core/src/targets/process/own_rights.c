@@ -32,7 +32,7 @@ _Noreturn static void wait_to_be_ended(pid_t parent)
 {
 	(void)syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	while (syscall(SYS_getppid) == parent)
-		(void)syscall(SYS_pause);
+		(void)syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
 	for (;;)
 		(void)syscall(SYS_exit_group, 0);
 }
