@@ -215,7 +215,9 @@ static struct pdb *search_store(struct search *search, const char *store)
 			to_case(key + GUID_DIGITS, cases[k].is_upper_age);
 			if (cases[k].is_upper_id)
 				to_case(key, true);
-			(void)snprintf(path, sizeof(path), "/%s/%s/%s", names[i], key, names[i]);
+			const int most = (int)IMAGE_PDB_NAME_SIZE - 1;
+			(void)snprintf(path, sizeof(path), "/%.*s/%s/%.*s", most, names[i], key,
+				       most, names[i]);
 			pdb = try_path(search, store, path);
 		}
 	}
