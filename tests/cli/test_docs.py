@@ -27,12 +27,19 @@ WITH_COMMANDS = (
     "ci.md",
     "sos.md",
     "eight-problems.md",
+    "debug.md",
 )
 
 
 def gdb_is_usable() -> bool:
     """GDB is not built with AddressSanitizer, so it cannot load a library that is."""
     return shutil.which("gdb") is not None and not os.environ.get("HEAPDUMP_SANITIZED")
+
+
+def lldb_is_usable() -> bool:
+    """The same of LLDB; and its plug-in may have been left out."""
+    has_plugin = (BUILD / "libheapdump_lldb.so").exists()
+    return has_plugin and shutil.which("lldb-14") is not None and gdb_is_usable()
 
 
 def missing_core(command: str) -> str | None:
@@ -111,6 +118,9 @@ class Documents(unittest.TestCase):
             for command, expected in commands:
                 if command.startswith("gdb ") and not gdb_is_usable():
                     print(f"skipped, there is no gdb for this build: {command}")
+                    continue
+                if command.startswith("lldb") and not lldb_is_usable():
+                    print(f"skipped, there is no LLDB for this build: {command}")
                     continue
                 missing = missing_core(command)
                 if missing:
