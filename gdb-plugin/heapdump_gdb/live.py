@@ -9,7 +9,8 @@ import gdb
 from heapdump_gdb import native
 from heapdump_gdb.asking import answer_of, define_hook
 from heapdump_gdb.code import has_runtime, has_single_file
-from heapdump_gdb.live_breakpoints import BreakpointKind, Breakpoints
+from heapdump_gdb.live_await import Awaits
+from heapdump_gdb.live_breakpoints import BreakpointKind, Breakpoints, say
 from heapdump_gdb.live_code import LiveCode
 from heapdump_gdb.live_run import Run
 from heapdump_gdb.session import Session, write_error
@@ -30,6 +31,7 @@ class Live:
         self._key: tuple[int, int] | None = None
         self._code: LiveCode | None = None
         self._breakpoints: Breakpoints | None = None
+        self._awaits = Awaits()
         self._is_busy = False  # GDB loads a file, which is one that comes
         self._has_handled = False
         events = gdb.events
@@ -57,6 +59,7 @@ class Live:
         self._key = None
         self._is_busy = True
         try:
+            self._awaits.close()
             if breakpoints is not None:
                 breakpoints.close()
             if code is not None:
@@ -101,7 +104,7 @@ class Live:
         answer_of(f"handle {SIGNALS} nostop noprint pass")
         gdb.write(f"heapdump: signals of .NET pass without a stop: {SIGNALS}\n")
 
-    def _stopped(self, _event: Any = None) -> None:
+    def _stopped(self, event: Any = None) -> None:
         if self._is_busy:
             return
         inferior = gdb.selected_inferior()
@@ -109,11 +112,17 @@ class Live:
             return
         if not self._begin(inferior):
             return
-        assert self._breakpoints is not None
+        assert self._breakpoints is not None and self._code is not None
+        self._code.moment()
         # GDB gives up a breakpoint in new code whose page it cannot write.
         self._breakpoints.open_pages()
         self._update()
         self._breakpoints.watch()
+        method = self._awaits.stopped(event) if event is not None else None
+        if method is not None:
+            say(
+                f"{method} waits in its await; continue stops where it, or another call of it, goes on"
+            )
 
     def _update(self) -> bool:
         """Let GDB know what is new; whether anything was."""
@@ -158,6 +167,7 @@ class Live:
         self._stopped()
         if self._breakpoints is not None:
             self._breakpoints.will_step()
+            self._awaits.will_step()
 
     def _will_continue(self) -> None:
         self._stopped()

@@ -72,6 +72,7 @@ class Breakpoints:
         self._has_hook_places: list[tuple[int, str, str]] | None = None
         self._told: set[int] = set()  # numbers of breakpoints that wait, of which the user knows
         self._methods: set[int] | None = None  # those that have a breakpoint; None: not known
+        self._rights: dict[tuple[str, int, int], bool] = {}  # is the line in that method?
         self._lines: dict[tuple[str, int], int] = {}  # where breakpoints belong by the PDBs
         self._is_pending = False
         self._others: set[int] = set()  # methods without a breakpoint
@@ -160,13 +161,17 @@ class Breakpoints:
         if wanted is None or not self._code.method(location.address):
             return True
         line = int(wanted[2])
+        key = wanted[1], line, self._code.method(location.address)
+        if key in self._rights:
+            return self._rights[key]
         if location.source is not None and location.source[1] == line:
             return True
         try:
             found, is_there = self._code.line(wanted[1], line, location.address)
         except native.HeapdumpError:
             return True
-        return is_there or not found
+        self._rights[key] = is_there or not found
+        return self._rights[key]
 
     def _is_stub(self, address: int) -> bool:
         """Is it in memory that .NET runs, but in no method?"""
@@ -286,6 +291,7 @@ class Breakpoints:
         """Calls are about to go to the code there; whether the process has to stop."""
         if self._code.method(address):
             return False
+        self._code.moment()
         self._look_up()
         assert self._methods is not None
         method = self._method_of(address)

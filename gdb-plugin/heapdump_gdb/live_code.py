@@ -29,6 +29,7 @@ class LiveCode:
         self._inferior = inferior
         self._pid = inferior.pid
         self._files: dict[int, CodeFile] = {}
+        self._is_open = False  # the session has seen the process as it is now
         self.is_known = False  # GDB has the code of at least one moment
         self._read_callback = native.READ(self._read)
         self._handle = ctypes.c_void_p()
@@ -159,8 +160,14 @@ class LiveCode:
         )
         return int(wanted.found), bool(wanted.is_there)
 
+    def moment(self) -> None:
+        """The process has run since the last call."""
+        self._is_open = False
+
     def _open(self) -> None:
         """Let the session be about the process as it is now."""
+        if self._is_open:
+            return
         for name in SETTINGS:
             value = native.encode(self._session.get(name))
             native.check(self._lib.hd_session_set, self._handle, native.encode(name), value)
@@ -190,6 +197,7 @@ class LiveCode:
             ctypes.byref(debugger),
             None,
         )
+        self._is_open = True
 
     def read(self, address: int, size: int) -> bytes:
         """Bytes of the process, without the debugger's breakpoints."""

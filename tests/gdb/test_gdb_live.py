@@ -16,7 +16,10 @@ import targets
 from gdb_batch import between, mark
 
 APPS = Path(os.environ.get("HD_APPS_BUILD", targets.COREFILES / "apps"))
-PROGRAM = APPS / "stepping-net10.0" / "stepping.dll"
+FLAVOUR = os.environ.get("HEAPDUMP_TEST_FLAVOUR", "net10.0")
+# Programs for .NET 10 need dotnet; the others bring their runtime.
+IS_DLL = FLAVOUR == "net10.0"
+PROGRAM = APPS / f"stepping-{FLAVOUR}" / ("stepping.dll" if IS_DLL else "stepping")
 SOURCE = support.SOURCE / "corefiles" / "apps" / "stepping" / "Program.cs"
 # Enough for the runtime to compile a method again, twice.
 MANY = 500
@@ -40,7 +43,7 @@ def setUpModule() -> None:
         raise unittest.SkipTest("no dotnet, or no gdb")
     if "HD_APPS_BUILD" not in os.environ:
         script = str(support.SOURCE / "scripts" / "make_corefiles.sh")
-        if subprocess.run([script, "--build", "stepping", "net10.0"], check=False).returncode:
+        if subprocess.run([script, "--build", "stepping", FLAVOUR], check=False).returncode:
             raise unittest.SkipTest("corefiles/apps/stepping cannot be built")
 
 
@@ -180,6 +183,26 @@ class StartedTest(unittest.TestCase):
         self.assertRegex(between(text, 1), rf"#0 .*Shop\.Bank\.Sum .*Program\.cs:{sum_line}\n")
         self.assertRegex(between(text, 1), r"#1 .*Shop\.Bank\.Transfer ")
 
+    def test_next_finds_where_an_await_goes_on(self) -> None:
+        if FLAVOUR == "net11.0":
+            self.skipTest("async methods of .NET 11 have no state machine")
+        delay = line_of("await Task.Delay(300);")
+        text = run(
+            "pay:1",
+            f"break Program.cs:{delay}",
+            "RUN",
+            "print ledger",
+            "next",
+            mark(1),
+            "continue",
+            mark(2),
+            "bt 1",
+            mark(3),
+            "kill",
+        )
+        self.assertRegex(text, r"heapdump: Shop\.Bank\+<PayAsync>d__\d+ waits in its await")
+        self.assertRegex(between(text, 2), rf"#0 .*MoveNext .*Program\.cs:{delay + 1}\n")
+
     def test_steps(self) -> None:
         first = line_of("long fee = Program.Fee.Of(amount);")
         text = run(
@@ -204,7 +227,7 @@ class AttachedTest(unittest.TestCase):
     """GDB takes the program while it waits for work, and lets it go."""
 
     def setUp(self) -> None:
-        self.child = targets.Child(["dotnet", str(PROGRAM)])
+        self.child = targets.Child(["dotnet", str(PROGRAM)] if IS_DLL else [str(PROGRAM)])
         self.addCleanup(self.child.end)
         self.says("READY")
 
