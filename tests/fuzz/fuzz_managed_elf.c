@@ -214,6 +214,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		qsort(making.scopes.rows, making.scopes.rows_count, sizeof(*making.scopes.rows),
 		      compare_scopes);
 	uint32_t begin = take_u16(&input);
+	for (uint8_t i = take(&input) % 4; i; i--) {
+		struct kept_variable *kept =
+			mem_realloc(making.kept, making.kept_count + 1, sizeof(*kept));
+		making.kept = kept;
+		const char *name = names[take(&input) % NAMES];
+		kept[making.kept_count++] =
+			(struct kept_variable){ mem_strndup(name, strlen(name)),
+						elf_types_of(&making.types, ELEMENT_I4, NULL, ""),
+						take_u16(&input) };
+	}
 	struct linear linear = linear_begin(SIZE_MAX_);
 	write_and_check(&making, begin, begin + 1 + take_u16(&input));
 	linear_end(&linear, "managed_elf");

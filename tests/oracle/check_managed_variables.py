@@ -38,6 +38,8 @@ KINDS = (
 OBJECTS = 300
 # The file has no segments, for it is never mapped.
 NO_SEGMENTS = "executables and DSOs cannot have zero program header offset"
+# A method of a type that the compiler made has variables of the source as fields.
+MADE_METHOD = re.compile(r"\+<[^+]*\.[^+]*$")
 MADE_FIELD = re.compile(r"<(.+)>(k__BackingField|5__\d+)")
 
 
@@ -88,7 +90,7 @@ class Comparison:
     def __init__(self, program: str, core: pathlib.Path) -> None:
         self.program, self.core = program, core
         self.wrong: list[str] = []
-        self.values = self.gone = self.fields = self.extra = 0
+        self.values = self.gone = self.fields = self.extra = self.kept_count = 0
         self.structs: list[tuple[str, Json, str]] = []
 
     def variable(self, where: str, said: Json, found: Json | None) -> None:
@@ -123,8 +125,22 @@ class Comparison:
                 found = next((v for v in have if v["name"] == said["name"]), None)
                 self.variable(f"{where} {said['name']}", said, found)
             more = {v["name"] for v in have} - {v["name"] for v in want}
+            if is_local and MADE_METHOD.search(frame["method"]):
+                more -= self.kept(where, [v for v in have if v["name"] in more], row)
             if more:
                 self.wrong.append(f"{where}: only the debugger has {sorted(more)}")
+
+    def kept(self, where: str, variables: list[Json], row: Json) -> set[str]:
+        """The names of variables that are fields of what `this` points to, and have the values of these."""
+        this = next((v for v in row["variables"] if v["name"] == "this"), None)
+        about = next((o for o in row["objects"] if this and o["address"] == this["value"]), None)
+        fields = {f["name"]: f for f in about["fields"]} if about else {}
+        for found in variables:
+            field = fields.get(found["name"])
+            self.kept_count += 1
+            if found["kind"] != "gone" and (field is None or field["value"] != found["value"]):
+                self.wrong.append(f"{where} {found['name']}: {found['value']}, in this {field}")
+        return {v["name"] for v in variables}
 
     def object(self, where: str, row: Json, said: Json) -> None:
         """Compare the fields of an object."""
@@ -220,7 +236,8 @@ def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
     told = (
         f"{comparison.values} values, {comparison.gone} that are gone, {comparison.fields} fields"
     )
-    return f"{told}, {comparison.extra} only the debuggers have", comparison.wrong
+    kept = f"{comparison.kept_count} in fields of this"
+    return f"{told}, {kept}, {comparison.extra} only the debuggers have", comparison.wrong
 
 
 def main() -> int:

@@ -176,6 +176,40 @@ TEST(a_handler_has_only_its_part_of_the_ranges)
 	check_pair(&variables.locations, 20, START + 0x90, START + SIZE);
 }
 
+static void add_kept(const char *name, uint64_t offset)
+{
+	struct kept_variable *rows =
+		mem_realloc(variables.kept, variables.kept_count + 1, sizeof(*rows));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(rows);
+	variables.kept = rows;
+	rows[variables.kept_count++] =
+		(struct kept_variable){ mem_strndup(name, strlen(name)),
+					elf_types_of(&variables.types, ELEMENT_I4, NULL, ""),
+					offset };
+}
+
+TEST(a_variable_in_a_field_is_where_this_leads)
+{
+	static const uint8_t on_stack[] = { 5, OP_BREG0 + 6, 0x78, OP_DEREF, OP_PLUS_UCONST, 16 };
+	make_variables(1, 0);
+	add_range(0, 0, 0x80, (struct variable_home){ HOME_REGISTER, REG_RBX, 0, 0 });
+	add_range(0, 0x80, SIZE, (struct variable_home){ HOME_STACK, REG_RBP, 0, -8 });
+	add_kept("sum", 16);
+	add_kept("arg0", 24); /* an argument has that name */
+	write_all();
+	const struct text *list = &variables.locations;
+	ASSERT_UINT(entry_of("sum")[0], ABBREV_LOCAL_IN_PLACES);
+	uint32_t offset;
+	memcpy(&offset, entry_of("sum") + 1 + 4 + 4, sizeof(offset));
+	check_pair(list, offset, START, START + 0x80);
+	ASSERT_UINT((uint8_t)list->bytes[offset + 18], OP_BREG0 + 3);
+	ASSERT_UINT((uint8_t)list->bytes[offset + 19], 16);
+	check_pair(list, offset + 20, START + 0x80, START + SIZE);
+	CU_ASSERT(memcmp(list->bytes + offset + 36, on_stack, 1) == 0);
+	CU_ASSERT(memcmp(list->bytes + offset + 38, on_stack + 1, 5) == 0);
+	ASSERT_UINT(list->size, offset + 36 + 2 + 5 + 16);
+}
+
 TEST(blocks_have_the_code_of_their_il)
 {
 	make_variables(0, 3);

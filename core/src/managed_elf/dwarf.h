@@ -71,6 +71,7 @@ enum dwarf_form {
 /** Operations (7.7.1). */
 enum dwarf_operation {
 	OP_DEREF = 0x06,
+	OP_PLUS_UCONST = 0x23,
 	OP_REG0 = 0x50,
 	OP_BREG0 = 0x70,
 	OP_REGX = 0x90,

@@ -77,6 +77,14 @@ static inline bool type_is_struct(const struct type *type)
 	return type->category >= CATEGORY_VALUE && type->category <= CATEGORY_TRUE_PRIMITIVE;
 }
 
+/**
+ * "Name" of "<Name>k__BackingField" and of "<Name>5__2": the property, or the local of an async method or iterator, that the
+ * compiler made a field for.
+ *
+ * @param[out] ret_size Its bytes; 0: the field has no other name than its own.
+ */
+const char *elf_field_word(const char *name, size_t *ret_size);
+
 /** The full name of the primitive that is enum element_type @p element; NULL: it is not one. */
 const char *type_base_name(uint8_t element);
 

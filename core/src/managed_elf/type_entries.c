@@ -314,20 +314,24 @@ static bool has_field(const struct member_list *members, const char *name, size_
 	return false;
 }
 
-/*
- * "Name" of "<Name>k__BackingField" and of "<Name>5__2": the property, or the local of an async method or iterator, that the
- * compiler made a field for.  Debuggers cannot read the other names.
- */
-static void put_field_name(struct entry_writer *writer, const struct member_list *members,
-			   const char *name)
+const char *elf_field_word(const char *name, size_t *ret_size)
 {
 	const char *end = *name == '<' ? strchr(name, '>') : NULL;
 	size_t size = end ? (size_t)(end - name - 1) : 0;
 	bool is_made = size && (strcmp(end, ">k__BackingField") == 0 ||
 				(end[1] == '5' && end[2] == '_' && end[3] == '_'));
-	if (is_made && members->fields->count <= RENAMED_MAX &&
-	    !has_field(members, name + 1, size)) {
-		put_name(writer->info, name + 1, size);
+	*ret_size = is_made ? size : 0;
+	return name + 1;
+}
+
+/* Debuggers cannot read names with a `<`. */
+static void put_field_name(struct entry_writer *writer, const struct member_list *members,
+			   const char *name)
+{
+	size_t size;
+	const char *word = elf_field_word(name, &size);
+	if (size && members->fields->count <= RENAMED_MAX && !has_field(members, word, size)) {
+		put_name(writer->info, word, size);
 	} else {
 		put_string(writer->info, name);
 	}

@@ -13,11 +13,24 @@
 #include "util/leb.h"
 #include "util/sort.h"
 
+/* Most fields of `this` that are variables. */
+#define KEPT_MAX 256u
+
+/* Most arguments and locals with which their names are compared. */
+#define NAMES_COMPARED 1000u
+
 /* So many registers have an operation of their own. */
 #define REGISTERS_SHORT 32u
 
 /* Blocks of the source that are nested in each other. */
 #define BLOCKS_MAX 64u
+
+static void forget_kept(struct variable_making *making)
+{
+	for (size_t i = 0; i < making->kept_count; i++)
+		mem_free(making->kept[i].name);
+	making->kept_count = 0;
+}
 
 void variable_making_deinit(struct variable_making *making)
 {
@@ -28,6 +41,8 @@ void variable_making_deinit(struct variable_making *making)
 	pdb_scopes_deinit(&making->scopes);
 	code_bounds_deinit(&making->bounds);
 	mem_free(making->type_rows);
+	forget_kept(making);
+	mem_free(making->kept);
 }
 
 /* By reference, and not `this`: a reference, as its value is meant where it is used. */
@@ -58,6 +73,65 @@ static bool find_types(struct variable_making *making)
 	return !making->types.failed;
 }
 
+/* Is it a type that the compiler made: for a lambda's variables, or for an async method or iterator? */
+static bool is_made(struct runtime *runtime, const struct type *type)
+{
+	const char *plus = strrchr(type_name(runtime, type, NULL), '+');
+	return plus && plus[1] == '<';
+}
+
+/* false: memory is exhausted */
+static bool add_kept(struct variable_making *making, const struct field *field, uint64_t head)
+{
+	size_t size;
+	const char *name = elf_field_word(field->name, &size);
+	if (!size && *field->name != '<') {
+		name = field->name;
+		size = strlen(name);
+	}
+	uint32_t row = size ? elf_types_of(&making->types, field->element_type, field->type,
+					   field->type_name)
+			    : TYPE_UNKNOWN;
+	if (!row)
+		return true;
+	if (making->kept_count == making->kept_capacity) {
+		size_t capacity = grown_capacity(making->kept_capacity, sizeof(*making->kept));
+		struct kept_variable *rows =
+			mem_realloc(making->kept, capacity, sizeof(*making->kept));
+		if (!rows)
+			return false;
+		making->kept = rows;
+		making->kept_capacity = capacity;
+	}
+	char *copy = mem_strndup(name, size);
+	if (!copy)
+		return false;
+	making->kept[making->kept_count++] =
+		(struct kept_variable){ copy, row, head + field->offset };
+	return true;
+}
+
+/* The variables of the source that are fields of `this`; false: memory is exhausted. */
+static bool find_kept(struct variable_making *making)
+{
+	HD_CLEANUP(field_list) struct field_list list = { 0 };
+	const struct method_variables *variables = &making->variables;
+	struct runtime *runtime = making->making->runtime;
+	const struct method_variable *first = variables->rows;
+	if (!variables->argument_count || !first->name || strcmp(first->name, "this") != 0 ||
+	    !first->type || !is_made(runtime, first->type))
+		return true;
+	enum hd_status status = field_list_read(runtime, first->type, &list, NULL);
+	uint64_t head = type_is_struct(first->type) ? 0 : DWARF_ADDRESS;
+	for (size_t i = 0; i < list.count && i < KEPT_MAX; i++) {
+		const struct field *field = &list.rows[i];
+		if (!field->is_static && field->declaring == first->type &&
+		    !add_kept(making, field, head))
+			return false;
+	}
+	return status != HD_ERR_NOMEM;
+}
+
 /* The blocks of the source, as the PDB has them. */
 static void read_scopes(struct variable_making *making, const struct method *method,
 			const struct code_info *code)
@@ -83,6 +157,7 @@ enum hd_status variables_read(struct variable_making *making, const struct code_
 	method_variables_deinit(&making->variables);
 	mem_free(making->type_rows);
 	making->type_rows = NULL;
+	forget_kept(making);
 	making->types.runtime = runtime;
 	*ret = false;
 	making->start = function->start;
@@ -97,7 +172,7 @@ enum hd_status variables_read(struct variable_making *making, const struct code_
 		making->ranges.rows_count = 0;
 	read_scopes(making, &method, &code);
 	TRY_MEMORY(!making->ranges.failed && !making->scopes.failed && !making->bounds.failed &&
-			   find_types(making),
+			   find_types(making) && find_kept(making),
 		   err);
 	*ret = true;
 	return HD_OK;
@@ -243,15 +318,37 @@ static size_t ranges_of(const struct variable_making *making, uint32_t number, s
 	return ROWS_ABOVE(ranges->rows, ranges->rows_count, number, number) - *ret_first;
 }
 
+/* Where a field of `this` is; nothing: `this` is not in a register or on the stack. */
+static void put_kept_place(struct text *text, const struct arch *arch,
+			   const struct variable_home *home, uint64_t offset)
+{
+	if (home->kind == HOME_REGISTER) {
+		put_address(text, arch, home->number, (int32_t)offset);
+	} else if (home->kind == HOME_STACK) {
+		put_address(text, arch, home->number, home->offset);
+		text_fixed(text, OP_DEREF, 1);
+		text_fixed(text, OP_PLUS_UCONST, 1);
+		text_uleb(text, offset);
+	}
+}
+
+/* A variable that is written: one of the method, or a field of `this`, which is its variable 0. */
+struct shown_variable {
+	const char *name;
+	uint32_t number, type;
+	const struct kept_variable *kept; /* the field; or NULL */
+	bool is_local;
+};
+
 /* Append the places to .debug_loc; @return how many; the last one is in *@p ret, and is for all of the function if *@p ret_all. */
-static size_t put_places(struct function_writer *writer, uint32_t number, uint64_t size,
+static size_t put_places(struct function_writer *writer, const struct shown_variable *shown,
 			 struct text *ret, bool *ret_all)
 {
 	struct variable_making *making = writer->making;
 	struct text *list = &making->locations;
-	uint64_t base = writer->function->start;
+	uint64_t base = writer->function->start, size = elf_types_size(&making->types, shown->type);
 	uint32_t begin, end;
-	size_t first, count = ranges_of(making, number, &first), written = 0;
+	size_t first, count = ranges_of(making, shown->number, &first), written = 0;
 	*ret_all = false;
 	for (size_t i = first; i < first + count; i++) {
 		const struct variable_range *range = &making->ranges.rows[i];
@@ -259,7 +356,11 @@ static size_t put_places(struct function_writer *writer, uint32_t number, uint64
 		if (!clip(writer, range, is_followed, &begin, &end))
 			continue;
 		ret->size = 0;
-		put_place(ret, writer->arch, &range->home, size);
+		if (shown->kept) {
+			put_kept_place(ret, writer->arch, &range->home, shown->kept->offset);
+		} else {
+			put_place(ret, writer->arch, &range->home, size);
+		}
 		if (!ret->size)
 			continue;
 		*ret_all = !written && begin == writer->begin && end == writer->end;
@@ -274,27 +375,24 @@ static size_t put_places(struct function_writer *writer, uint32_t number, uint64
 	return written;
 }
 
-static void put_variable(struct function_writer *writer, uint32_t number, const char *name,
-			 bool is_local)
+static void put_variable(struct function_writer *writer, const struct shown_variable *shown)
 {
 	struct variable_making *making = writer->making;
 	struct text *info = writer->info, *list = &making->locations;
 	HD_CLEANUP(text) struct text place = { 0 };
-	uint32_t type = making->type_rows[number];
 	size_t begin = list->size;
 	bool is_all;
-	size_t places =
-		put_places(writer, number, elf_types_size(&making->types, type), &place, &is_all);
+	size_t places = put_places(writer, shown, &place, &is_all);
 	bool is_one = places == 1 && is_all;
 	if (!places || is_one)
 		list->size = list->failed ? list->size : begin;
 	unsigned int kind = !places  ? ABBREV_ARGUMENT_NOWHERE
 			    : is_one ? ABBREV_ARGUMENT
 				     : ABBREV_ARGUMENT_IN_PLACES;
-	text_uleb(info, kind + (is_local ? ABBREV_LOCAL - ABBREV_ARGUMENT : 0));
-	elf_name_append(info, name, strlen(name));
+	text_uleb(info, kind + (shown->is_local ? ABBREV_LOCAL - ABBREV_ARGUMENT : 0));
+	elf_name_append(info, shown->name, strlen(shown->name));
 	text_append(info, "", 1);
-	elf_types_use(&making->types, type, info);
+	elf_types_use(&making->types, shown->type, info);
 	if (is_one) {
 		text_uleb(info, place.size);
 		text_append(info, place.bytes, place.size);
@@ -321,8 +419,13 @@ static void put_scope_locals(struct function_writer *writer, const struct pdb_sc
 	size_t first = making->variables.argument_count;
 	for (uint32_t i = 0; i < scope->locals; i++) {
 		const struct pdb_local *local = &making->scopes.locals[scope->first_local + i];
-		if (local->number < making->variables.count - first)
-			put_variable(writer, (uint32_t)first + local->number, local->name, true);
+		if (local->number >= making->variables.count - first)
+			continue;
+		uint32_t number = (uint32_t)first + local->number;
+		put_variable(writer, &(struct shown_variable){ .name = local->name,
+							       .number = number,
+							       .type = making->type_rows[number],
+							       .is_local = true });
 	}
 }
 
@@ -415,6 +518,23 @@ static void put_locals(struct function_writer *writer)
 		text_fixed(writer->info, 0, 1);
 }
 
+/* Is there an argument or a local of that name? */
+static bool has_variable(const struct variable_making *making, const char *name)
+{
+	const struct method_variables *variables = &making->variables;
+	if (variables->argument_count + making->scopes.locals_count > NAMES_COMPARED)
+		return true;
+	for (size_t i = 0; i < variables->argument_count; i++) {
+		if (variables->rows[i].name && strcmp(variables->rows[i].name, name) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < making->scopes.locals_count; i++) {
+		if (strcmp(making->scopes.locals[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 void variables_write(struct variable_making *making, const struct code_function *function,
 		     struct text *info, struct text *ranges)
 {
@@ -430,7 +550,18 @@ void variables_write(struct variable_making *making, const struct code_function 
 	const struct method_variables *variables = &making->variables;
 	for (size_t i = 0; i < variables->argument_count; i++) {
 		if (variables->rows[i].name)
-			put_variable(&writer, (uint32_t)i, variables->rows[i].name, false);
+			put_variable(&writer,
+				     &(struct shown_variable){ .name = variables->rows[i].name,
+							       .number = (uint32_t)i,
+							       .type = making->type_rows[i] });
+	}
+	for (size_t i = 0; i < making->kept_count; i++) {
+		const struct kept_variable *kept = &making->kept[i];
+		if (!has_variable(making, kept->name))
+			put_variable(&writer, &(struct shown_variable){ .name = kept->name,
+									.type = kept->type_row,
+									.kept = kept,
+									.is_local = true });
 	}
 	put_locals(&writer);
 }

@@ -9,6 +9,13 @@
 #include "runtime/coreclr/code/method_variables.h"
 #include "runtime/coreclr/code/variable_homes.h"
 
+/** A variable of the source that the compiler keeps in a field of `this`. */
+struct kept_variable {
+	char *name; /**< owned */
+	uint32_t type_row;
+	uint64_t offset; /**< from what `this` points to */
+};
+
 /** The work on all methods; the lists are those of the one that was read last. */
 struct variable_making {
 	struct making *making;
@@ -20,7 +27,9 @@ struct variable_making {
 	struct pdb_scopes scopes;
 	struct code_bounds bounds;
 	uint32_t *type_rows; /**< of each variable its type */
-	uint64_t budget;     /**< bytes, rows and steps that may still be read or made */
+	struct kept_variable *kept;
+	size_t kept_count, kept_capacity;
+	uint64_t budget; /**< bytes, rows and steps that may still be read or made */
 };
 void variable_making_deinit(struct variable_making *making);
 
