@@ -40,22 +40,31 @@ static void write_common(struct text *text, const struct arch *arch)
 	finish_record(text, 0);
 }
 
-/* One function; false: its unwind codes contradict themselves. */
-static bool write_function(struct making *making, struct text *text,
-			   const struct code_function *function)
+/* The rows of a function after those of its first instruction; false: its unwind codes contradict themselves. */
+static bool write_rows(const struct making *making, const struct code_function *function,
+		       struct text *text)
 {
 	const struct unwind_function unwind = { .begin = function->begin,
 						.unwind_info = function->unwind_info,
 						.image_base = function->image_base };
+	/* A stub has no frame, and jumps. */
+	return function->part == CODE_STUBS ||
+	       runtime_arch(making->runtime)
+		       ->ops->managed_rows(runtime_memory(making->runtime), &unwind,
+					   function->end - function->begin, text);
+}
+
+/* One function; false: it cannot be described. */
+static bool write_function(struct making *making, struct text *text,
+			   const struct code_function *function)
+{
 	size_t begin = text->size;
 	text_fixed(text, 0, 4);
 	text_fixed(text, begin + 4, 4); /* back to the beginning of the section */
 	text_fixed(text, function->begin, WORD);
 	text_fixed(text, function->end - function->begin, WORD);
 	text_uleb(text, 0);
-	if (text->failed || !runtime_arch(making->runtime)
-				     ->ops->managed_rows(runtime_memory(making->runtime), &unwind,
-							 function->end - function->begin, text)) {
+	if (text->failed || !write_rows(making, function, text)) {
 		text->size = text->failed ? text->size : begin;
 		return false;
 	}
@@ -73,14 +82,13 @@ enum hd_status making_frames(struct making *making)
 	section->header.sh_addralign = WORD;
 	write_common(&section->data, arch);
 	for (size_t i = 0; i < making->functions->rows_count; i++) {
-		if (making->functions->rows[i].part == CODE_STUBS)
-			continue;
-		making->counts.functions++;
-		bool is_written =
-			section->data.size < FRAMES_SIZE_MAX &&
-			write_function(making, &section->data, &making->functions->rows[i]);
+		const struct code_function *function = &making->functions->rows[i];
+		bool is_function = function->part != CODE_STUBS;
+		bool is_written = section->data.size < FRAMES_SIZE_MAX &&
+				  write_function(making, &section->data, function);
 		TRY_MEMORY(!section->data.failed, making->err);
-		making->counts.frames += is_written;
+		making->counts.functions += is_function;
+		making->counts.frames += is_written && is_function;
 		making->counts.left_out += !is_written;
 		TRY(job_check(making->job, 1, making->err));
 	}

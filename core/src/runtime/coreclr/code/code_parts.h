@@ -6,7 +6,7 @@
 
 /* Shared by code.c, code_jit.c and code_r2r.c. */
 
-/** RangeSection: a range of code and what made it (codeman.h). */
+/** RangeSection: a range of code and what made it (codeman.h); stubs have neither of the last two. */
 struct code_section {
 	uint64_t begin, end;
 	uint64_t module; /**< ReadyToRun: the Module; else 0 */

@@ -8,8 +8,10 @@
 #include "runtime/coreclr/code/code_parts.h"
 #include "runtime/coreclr/code/method.h"
 #include "runtime/coreclr/code/method_list.h"
+#include "runtime/coreclr/code/stub_list.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/layouts/ready_to_run.h"
+#include "targets/target.h"
 #include "util/alloc.h"
 #include "util/job.h"
 #include "util/sort.h"
@@ -28,6 +30,8 @@ struct reading {
 	struct runtime *runtime;
 	const struct code_section *section;
 	struct code_functions *functions;
+	struct code_section *known; /* all sections */
+	size_t known_count, known_capacity;
 	struct clause_handlers handlers; /* of the method that is read */
 	uint8_t block[FUNCTIONS_READ * sizeof(struct runtime_function)];
 };
@@ -304,21 +308,6 @@ static void leave_out_overlapping(struct code_functions *functions)
 	functions->rows_count = kept;
 }
 
-/* A range of stubs; false: memory is exhausted. */
-static bool add_stubs(struct reading *reading)
-{
-	struct code_functions *functions = reading->functions;
-	const struct code_section *section = reading->section;
-	if (section->end <= section->begin || functions->rows_count == CODE_FUNCTIONS_MAX)
-		return true;
-	if (!PAGES_RESERVE(functions, rows))
-		return false;
-	functions->rows[functions->rows_count++] = (struct code_function){ .begin = section->begin,
-									   .end = section->end,
-									   .part = CODE_STUBS };
-	return true;
-}
-
 /* false: memory is exhausted */
 static bool read_section(struct reading *reading, const struct code_section *section)
 {
@@ -328,8 +317,6 @@ static bool read_section(struct reading *reading, const struct code_section *sec
 		done = read_precompiled(reading);
 	} else if (section->heap) {
 		done = read_jitted(reading);
-	} else {
-		done = add_stubs(reading);
 	}
 	reading->section = NULL;
 	return done;
@@ -348,7 +335,15 @@ static enum hd_status read_sections(struct reading *reading, const struct code_s
 			continue;
 		}
 		TRY_MEMORY(read_section(reading, &section), err);
+		if (section.begin >= section.end ||
+		    section.end > reading->runtime->target->arch->space.user_end)
+			continue;
+		TRY_MEMORY(PAGES_RESERVE(reading, known), err);
+		reading->known[reading->known_count++] = section;
 	}
+	TRY_MEMORY(code_stubs_list(reading->runtime, reading->known, reading->known_count,
+				   reading->functions),
+		   err);
 	return HD_OK;
 }
 
@@ -374,6 +369,7 @@ enum hd_status code_functions_read(struct runtime *runtime, struct job *job,
 	job_end(job);
 	code_sections_deinit(&sections);
 	clause_handlers_deinit(&reading->handlers);
+	pages_free(reading->known, reading->known_capacity, sizeof(*reading->known));
 	mem_free(reading);
 	if (status == HD_OK && ret->places.failed)
 		status = fail_nomem(err);

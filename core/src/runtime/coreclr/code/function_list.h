@@ -11,13 +11,13 @@ enum code_part {
 	CODE_FILTER,
 	CODE_FAULT,
 	CODE_HANDLER, /**< a funclet of a kind that is not known */
-	CODE_STUBS, /**< no function: a range of the runtime's stubs, through which methods are called */
+	CODE_STUBS,   /**< no function: stubs of the runtime, one after the other, and their data */
 };
 
-/** A function of managed code: what has unwind codes of its own. */
+/** A function of managed code: what has unwind codes of its own; or stubs, which have no frame. */
 struct code_function {
 	uint64_t begin, end;  /**< its code */
-	uint64_t unwind_info; /**< address of its UNWIND_INFO */
+	uint64_t unwind_info; /**< address of its UNWIND_INFO; of stubs 0 */
 	uint64_t image_base;  /**< what RVAs of unwind data are relative to */
 	uint64_t method_desc; /**< 0: precompiled code whose method was never called */
 	uint64_t start;       /**< where the method's code begins; 0: not known */
