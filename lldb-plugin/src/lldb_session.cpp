@@ -45,12 +45,12 @@ std::unique_lock<std::mutex> Session::lock()
 	return std::unique_lock<std::mutex>(mutex_);
 }
 
-void Session::look_at_code()
+void Session::look_at_code(bool will_break)
 {
 	const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
 	if (!lock.owns_lock())
 		return;
 	lldb::SBDebugger debugger = lldb::SBDebugger::FindDebuggerWithID(static_cast<int>(id_));
 	if (debugger.IsValid())
-		code_.look(debugger, handle_);
+		code_.look(debugger, handle_, will_break);
 }

@@ -33,7 +33,9 @@ class Session
 
 	/// Let LLDB know the managed code of its selected target.  The lock must not be held; while another thread holds it,
 	/// nothing is done.
-	void look_at_code();
+	///
+	/// @param will_break LLDB is about to write breakpoints
+	void look_at_code(bool will_break);
 
       private:
 	lldb::user_id_t id_; ///< of the debugger

@@ -22,6 +22,12 @@ std::string path_of(const lldb::SBFileSpec &file)
 	return file.IsValid() && file.GetPath(buf, sizeof(buf)) ? buf : "";
 }
 
+bool is_plugin(lldb::SBProcess &process, const char *name)
+{
+	const char *plugin = process.GetPluginName();
+	return plugin && std::strcmp(plugin, name) == 0;
+}
+
 /// The path after -c or --core in the command line of this LLDB.
 std::string core_of_command_line()
 {
@@ -53,18 +59,60 @@ std::string core_path(lldb::SBDebugger &debugger, lldb::SBTarget &target, lldb::
 	return debugger.GetIndexOfTarget(target) == 0 ? core_of_command_line() : "";
 }
 
-bool is_plugin(lldb::SBProcess &process, const char *name)
-{
-	const char *plugin = process.GetPluginName();
-	return plugin && std::strcmp(plugin, name) == 0;
-}
+} // namespace
 
-/// May the process be one of this machine?  That is compared before it is believed.
 bool is_local(lldb::SBTarget &target, lldb::SBProcess &process)
 {
 	const char *platform = target.GetPlatform().GetName();
 	return is_plugin(process, "gdb-remote") && platform && std::strcmp(platform, "host") == 0;
 }
+
+bool is_core(lldb::SBProcess &process)
+{
+	return is_plugin(process, "elf-core");
+}
+
+Presence presence(lldb::SBProcess &process)
+{
+	if (!process.IsValid())
+		return Presence::none;
+	switch (process.GetState()) {
+	case lldb::eStateStopped:
+	case lldb::eStateCrashed:
+	case lldb::eStateSuspended:
+		return Presence::stopped;
+	case lldb::eStateRunning:
+	case lldb::eStateStepping:
+	case lldb::eStateAttaching:
+	case lldb::eStateLaunching:
+		return Presence::running;
+	default:
+		return Presence::none;
+	}
+}
+
+size_t read_memory(lldb::SBProcess &process, uint64_t address, void *buf, size_t size)
+{
+	lldb::SBError error;
+	size_t done = process.ReadMemory(address, buf, size, error);
+	if (done > size)
+		return 0;
+	// It may be all or nothing: page by page, what comes before a hole.
+	while (done < size) {
+		const uint64_t at = address + done;
+		const size_t to_page = static_cast<size_t>(smallest_page - at % smallest_page);
+		const size_t piece = to_page < size - done ? to_page : size - done;
+		const size_t got =
+			process.ReadMemory(at, static_cast<char *>(buf) + done, piece, error);
+		if (!got || got > piece)
+			break;
+		done += got;
+	}
+	return done;
+}
+
+namespace
+{
 
 struct Modules {
 	std::vector<std::string> paths;
@@ -94,12 +142,6 @@ std::string processor_of(lldb::SBTarget &target)
 	const std::string name = triple ? triple : "";
 	return name.substr(0, name.find('-'));
 }
-
-struct Threads {
-	size_t register_count = 0;
-	std::vector<std::vector<uint64_t>> registers;
-	std::vector<hd_debugger_thread> rows;
-};
 
 /// The registers with these names; none when one of them is not known.
 std::vector<uint64_t> read_registers(lldb::SBFrame &frame, const char *const *names, size_t count)
@@ -138,31 +180,6 @@ Threads list_threads(lldb::SBProcess &process, const std::string &processor)
 	return threads;
 }
 
-enum class Presence {
-	none,
-	running,
-	stopped
-};
-
-Presence presence(lldb::SBProcess &process)
-{
-	if (!process.IsValid())
-		return Presence::none;
-	switch (process.GetState()) {
-	case lldb::eStateStopped:
-	case lldb::eStateCrashed:
-	case lldb::eStateSuspended:
-		return Presence::stopped;
-	case lldb::eStateRunning:
-	case lldb::eStateStepping:
-	case lldb::eStateAttaching:
-	case lldb::eStateLaunching:
-		return Presence::running;
-	default:
-		return Presence::none;
-	}
-}
-
 /// A text that differs between two states of a target, and between two targets, but for what
 /// WriteWitness knows.
 std::string key_of(lldb::SBTarget &target, lldb::SBProcess &process, hd_session *session)
@@ -190,40 +207,27 @@ std::string key_of(lldb::SBTarget &target, lldb::SBProcess &process, hd_session 
 
 } // namespace
 
-bool is_core(lldb::SBProcess &process)
-{
-	return is_plugin(process, "elf-core");
-}
-
 size_t Follower::read(void *arg, uint64_t address, void *buf, size_t size)
 {
-	lldb::SBProcess &process = static_cast<Follower *>(arg)->process_;
-	lldb::SBError error;
-	size_t done = process.ReadMemory(address, buf, size, error);
-	if (done > size)
-		return 0;
-	// It may be all or nothing: page by page, what comes before a hole.
-	while (done < size) {
-		const uint64_t at = address + done;
-		const size_t to_page = static_cast<size_t>(smallest_page - at % smallest_page);
-		const size_t piece = to_page < size - done ? to_page : size - done;
-		const size_t got =
-			process.ReadMemory(at, static_cast<char *>(buf) + done, piece, error);
-		if (!got || got > piece)
-			break;
-		done += got;
-	}
-	return done;
+	return read_memory(static_cast<Follower *>(arg)->process_, address, buf, size);
 }
 
-bool Follower::open(lldb::SBDebugger &debugger, lldb::SBTarget &target, hd_session *session,
-		    const hd_sink &sink, std::string &message)
+bool Follower::open_code(lldb::SBDebugger &debugger, lldb::SBTarget &target,
+			 lldb::SBProcess &process, hd_session *session, std::string &message)
+{
+	hd_sink sink = {};
+	sink.struct_size = sizeof(sink);
+	process_ = process;
+	return open(debugger, target, Threads(), session, sink, message);
+}
+
+bool Follower::open(lldb::SBDebugger &debugger, lldb::SBTarget &target, const Threads &threads,
+		    hd_session *session, const hd_sink &sink, std::string &message)
 {
 	const bool has_core = is_core(process_);
 	const std::string core = has_core ? core_path(debugger, target, process_) : "";
 	const Modules modules = list_modules(target);
 	const std::string processor = processor_of(target);
-	const Threads threads = list_threads(process_, processor);
 	lldb::SBThread thread = process_.GetSelectedThread();
 	if (!thread.IsValid())
 		thread = process_.GetThreadAtIndex(0);
@@ -288,7 +292,8 @@ bool Follower::follow_target(lldb::SBDebugger &debugger, hd_session *session, co
 	}
 	if (!is_core(process))
 		writes_.begin(debugger, target, process);
-	if (!open(debugger, target, session, sink, message))
+	const Threads threads = list_threads(process, processor_of(target));
+	if (!open(debugger, target, threads, session, sink, message))
 		return false;
 	key_ = key;
 	return true;

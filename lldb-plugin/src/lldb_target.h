@@ -10,8 +10,29 @@
 
 #include "write_witness.h"
 
+enum class Presence {
+	none,
+	running,
+	stopped
+};
+
+Presence presence(lldb::SBProcess &process);
+
+/// Read memory of a process; @return how many bytes could be read from its beginning on.
+size_t read_memory(lldb::SBProcess &process, uint64_t address, void *buf, size_t size);
+
+/// May the process be one of this machine?  That is compared before it is believed.
+bool is_local(lldb::SBTarget &target, lldb::SBProcess &process);
+
 /// A core does not change: LLDB refuses to write to one.
 bool is_core(lldb::SBProcess &process);
+
+/// Threads of a process.
+struct Threads {
+	size_t register_count = 0;
+	std::vector<std::vector<uint64_t>> registers;
+	std::vector<hd_debugger_thread> rows;
+};
 
 /// LLDB's own core or process: what a session is about unless the user opened a file.
 class Follower
@@ -28,11 +49,17 @@ class Follower
 	/// Nothing is open.
 	void resume();
 
+	/// Make @p session be about a process, for questions about its code only: without its threads.
+	///
+	/// @return false and @p message when that cannot be done
+	bool open_code(lldb::SBDebugger &debugger, lldb::SBTarget &target, lldb::SBProcess &process,
+		       hd_session *session, std::string &message);
+
       private:
 	bool follow_target(lldb::SBDebugger &debugger, hd_session *session, const hd_sink &sink,
 			   std::string &message);
-	bool open(lldb::SBDebugger &debugger, lldb::SBTarget &target, hd_session *session,
-		  const hd_sink &sink, std::string &message);
+	bool open(lldb::SBDebugger &debugger, lldb::SBTarget &target, const Threads &threads,
+		  hd_session *session, const hd_sink &sink, std::string &message);
 	static size_t read(void *arg, uint64_t address, void *buf, size_t size);
 
 	lldb::SBProcess process_; ///< that read() asks

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "managed_code.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
 #include <heapdump/answer.h>
 
 #include "code_file.h"
-#include "lldb_target.h"
+#include "writable_code.h"
 
 namespace
 {
 
-/// The session that reads a core, so that commands still say what they find when they open it.
+/// The session that reads the target, so that commands still say what they find when they open it.
 class OwnSession
 {
       public:
@@ -68,6 +69,11 @@ bool is_on(hd_session *settings)
 	       std::strcmp(value, "on") == 0;
 }
 
+size_t read_now(void *process, uint64_t address, void *buf, size_t size)
+{
+	return read_memory(*static_cast<lldb::SBProcess *>(process), address, buf, size);
+}
+
 bool has_runtime(lldb::SBTarget &target)
 {
 	for (uint32_t i = 0; i < target.GetNumModules(); i++) {
@@ -97,19 +103,13 @@ std::string version_of(hd_session *session)
 	return version;
 }
 
-/// Write the file about what the session has open; false, and @p message, when that is not possible.
-bool write_code(hd_session *session, CodeFile &file, std::string &message)
+void remove_module(lldb::SBTarget &target, lldb::SBModule &module)
 {
-	const char *argv[] = { "export", "-", "-format", "elf" };
-	hd_sink sink = quiet_sink();
-	hd_error err = {};
-	sink.arg = &file;
-	sink.write = CodeFile::write;
-	sink.binary = 1;
-	if (file.is_open() && hd_command_run(session, 4, argv, &sink, &err) <= HD_EXIT_FINDINGS)
-		return true;
-	message = err.message[0] ? err.message : "there is no memory for it";
-	return false;
+	if (!module.IsValid() || !target.IsValid())
+		return;
+	// This makes LLDB find the frames of its threads again.
+	(void)target.ClearModuleLoadAddress(module);
+	(void)target.RemoveModule(module);
 }
 
 /// Let @p target have the file; an invalid module when it does not take it.
@@ -134,57 +134,120 @@ void say(FILE *stream, FILE *otherwise, const std::string &line)
 void ManagedCode::forget(bool all)
 {
 	for (size_t i = known_.size(); i-- > 0;) {
-		Known &known = known_[i];
+		Known &known = *known_[i];
 		lldb::SBProcess process = known.target.GetProcess();
-		if (!all && process.IsValid() && process.GetUniqueID() == known.process)
+		if (!all && process.GetUniqueID() == known.id &&
+		    presence(process) != Presence::none)
 			continue;
-		if (known.module.IsValid() && known.target.IsValid()) {
-			// This makes LLDB find the frames of its threads again.
-			(void)known.target.ClearModuleLoadAddress(known.module);
-			(void)known.target.RemoveModule(known.module);
-		}
+		for (File &file : known.files)
+			remove_module(known.target, file.module);
 		known_.erase(known_.begin() + static_cast<ptrdiff_t>(i));
 	}
 }
 
-void ManagedCode::load(lldb::SBDebugger &debugger, hd_session *settings, Known &known, bool is_sure)
+ManagedCode::Known &ManagedCode::known_of(lldb::SBTarget &target, lldb::SBProcess &process)
 {
-	OwnSession session(settings);
-	CodeFile file("managed");
-	std::string message = "there is no memory for it";
-	if (session.handle() &&
-	    session.follower().follow(debugger, session.handle(), quiet_sink(), message) &&
-	    write_code(session.handle(), file, message)) {
-		known.module = add_module(known.target, file);
-		message = "LLDB does not take the file";
+	for (const std::unique_ptr<Known> &known : known_) {
+		if (known->id == process.GetUniqueID())
+			return *known;
 	}
-	if (!known.module.IsValid()) {
-		if (!is_sure)
-			return;
-		say(debugger.GetErrorFileHandle(), stderr,
-		    "LLDB does not know the managed code: " + message);
-		return;
-	}
-	say(debugger.GetOutputFileHandle(), stdout,
-	    ".NET " + version_of(session.handle()) +
-		    ": bt, frame and breakpoint know its methods; also clrstack, hang, report, help heapdump");
+	known_.push_back(std::make_unique<Known>());
+	Known &known = *known_.back();
+	known.target = target;
+	known.process = process;
+	known.id = process.GetUniqueID();
+	return known;
 }
 
-void ManagedCode::look(lldb::SBDebugger &debugger, hd_session *settings)
+bool ManagedCode::take(Known &known, const CodeFile &file, const hd_code_change &change)
+{
+	if (change.file) {
+		known.files.push_back({ change.file, add_module(known.target, file) });
+		if (!known.files.back().module.IsValid())
+			return false;
+	}
+	for (size_t i = known.files.size(); i-- > 0;) {
+		const uint32_t *end = change.gone + change.gone_count;
+		if (!std::binary_search(change.gone, end, known.files[i].number))
+			continue;
+		remove_module(known.target, known.files[i].module);
+		known.files.erase(known.files.begin() + static_cast<ptrdiff_t>(i));
+	}
+	return true;
+}
+
+void ManagedCode::update(lldb::SBDebugger &debugger, hd_session *settings, Known &known)
+{
+	const bool is_first = known.files.empty();
+	OwnSession session(settings);
+	CodeFile file("managed");
+	hd_error err = {};
+	hd_sink sink = quiet_sink();
+	sink.arg = &file;
+	sink.write = CodeFile::write;
+	sink.binary = 1;
+	hd_code_change change = {};
+	change.struct_size = sizeof(change);
+	std::string message = "there is no memory for it";
+	bool is_done = session.handle() && file.is_open() &&
+		       (known.code || hd_code_create(&known.code, &err) == HD_OK) &&
+		       session.follower().open_code(debugger, known.target, known.process,
+						    session.handle(), message);
+	if (is_done) {
+		is_done =
+			hd_code_update(known.code, session.handle(), &sink, &change, &err) == HD_OK;
+		message = err.message;
+	}
+	if (is_done) {
+		is_done = take(known, file, change);
+		message = "LLDB does not take the file";
+	}
+	// The runtime of a process may not have begun yet.  LLDB does not know the files of a core of another machine: only
+	// reading it tells whether it is of .NET.
+	const bool is_sure = is_core(known.process) ? has_runtime(known.target)
+						    : err.status != HD_ERR_UNSUPPORTED;
+	if (!is_done && is_sure && !known.has_failed) {
+		known.has_failed = true;
+		say(debugger.GetErrorFileHandle(), stderr,
+		    "LLDB does not know the managed code: " + message);
+	}
+	if (is_first && !known.files.empty() && known.files[0].module.IsValid())
+		say(debugger.GetOutputFileHandle(), stdout,
+		    ".NET " + version_of(session.handle()) +
+			    ": bt, frame and breakpoint know its methods; also clrstack, hang, report, help heapdump");
+}
+
+void ManagedCode::make_writable(lldb::SBDebugger &debugger, Known &known)
+{
+	std::string message;
+	const bool is_first = !known.is_writable;
+	const size_t count = make_code_writable(known.target, known.process, message);
+	known.is_writable = true;
+	if (!message.empty())
+		say(debugger.GetErrorFileHandle(), stderr,
+		    "breakpoints in managed code do not work: " + message);
+	else if (count && is_first)
+		say(debugger.GetOutputFileHandle(), stdout,
+		    "code pages were made writable so that breakpoints work (W^X); they stay so until the process ends");
+}
+
+void ManagedCode::look(lldb::SBDebugger &debugger, hd_session *settings, bool will_break)
 {
 	const bool is_wanted = is_on(settings);
 	forget(!is_wanted);
 	lldb::SBTarget target = debugger.GetSelectedTarget();
 	lldb::SBProcess process = target.GetProcess();
-	if (!is_wanted || !process.IsValid() || !is_core(process))
+	if (!is_wanted || presence(process) != Presence::stopped)
 		return;
-	for (const Known &known : known_) {
-		if (known.process == process.GetUniqueID())
-			return;
-	}
-	known_.push_back({ target, process.GetUniqueID(), lldb::SBModule() });
-	// LLDB does not know the files of a core of another machine: only reading it tells whether it is of .NET.
+	Known &known = known_of(target, process);
+	const uint32_t stop = process.GetStopID() + 1;
+	const bool is_new = known.stop != stop;
+	known.stop = stop;
 	hd_interrupt_begin();
-	load(debugger, settings, known_.back(), has_runtime(target));
+	if (is_new && (is_core(process) || has_runtime(target)) &&
+	    (known.files.empty() || !hd_code_is_current(known.code, read_now, &known.process)))
+		update(debugger, settings, known);
+	if (!is_core(process) && !known.files.empty() && (known.is_writable ? is_new : will_break))
+		make_writable(debugger, known);
 	hd_interrupt_end();
 }

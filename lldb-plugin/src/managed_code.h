@@ -4,33 +4,67 @@
 
 #include <cstdint>
 #include <lldb/API/LLDB.h>
+#include <memory>
 #include <string>
 #include <vector>
 
+// A function has the name of its struct, as stat() has in C.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#include <heapdump/code.h>
+#pragma GCC diagnostic pop
 #include <heapdump/command.h>
 
-/// Gives LLDB the managed code of cores: a symbol file in memory (doc/managed-elf.md 6).
+#include "code_file.h"
+#include "lldb_target.h"
+
+/// Gives LLDB the managed code of cores and processes: symbol files in memory (doc/managed-elf.md 6).
 class ManagedCode
 {
       public:
-	/// Make sure that LLDB knows the code of the core that @p debugger has selected.
+	/// Make sure that LLDB knows the code of what @p debugger has selected, as it is now.
 	///
 	/// @param settings the session whose settings count
-	void look(lldb::SBDebugger &debugger, hd_session *settings);
+	/// @param will_break LLDB is about to write breakpoints
+	void look(lldb::SBDebugger &debugger, hd_session *settings, bool will_break);
 
       private:
-	/// A process of LLDB's that was looked at.
+	/// A file that LLDB has.
+	struct File {
+		uint32_t number; ///< of hd_code_update()
+		lldb::SBModule module;
+	};
+
+	/// A process of LLDB's, or a core.
 	struct Known {
+		Known() = default;
+		~Known()
+		{
+			hd_code_destroy(code);
+		}
+		Known(const Known &) = delete;
+		Known &operator=(const Known &) = delete;
+
 		lldb::SBTarget target;
-		uint32_t process;
-		lldb::SBModule module; ///< not valid: it has no managed code
+		lldb::SBProcess process;
+		uint32_t id = 0;         ///< of the process
+		uint32_t stop = 0;       ///< 1 + the number of the stop at which it was looked at
+		hd_code *code = nullptr; ///< that LLDB knows
+		std::vector<File> files;
+		bool has_failed = false;  ///< and that was said
+		bool is_writable = false; ///< its code, for breakpoints
 	};
 
 	/// Take out the code of processes that are gone; @p all: of the others, too.
 	void forget(bool all);
-	void load(lldb::SBDebugger &debugger, hd_session *settings, Known &known, bool is_sure);
+	Known &known_of(lldb::SBTarget &target, lldb::SBProcess &process);
+	/// Let LLDB know what is new, and forget what is gone.
+	void update(lldb::SBDebugger &debugger, hd_session *settings, Known &known);
+	/// Take over a change whose new file is @p file; false: LLDB does not take it.
+	static bool take(Known &known, const CodeFile &file, const hd_code_change &change);
+	static void make_writable(lldb::SBDebugger &debugger, Known &known);
 
-	std::vector<Known> known_;
+	std::vector<std::unique_ptr<Known>> known_;
 };
 
 #endif

@@ -73,54 +73,67 @@ void register_commands(lldb::SBCommandInterpreter interpreter, lldb::SBCommand m
 	}
 }
 
-// Commands whose answers depend on code.  The others that LLDB has for them, as bt, up and b, run one of these.
-constexpr const char *commands_about_code[] = {
-	"breakpoint list",
-	"breakpoint set",
-	"disassemble",
-	"expression",
-	"frame info",
-	"frame select",
-	"frame variable",
-	"memory read",
-	"process continue",
-	"process status",
-	"register read",
-	"source info",
-	"source list",
-	"target modules list",
-	"target modules lookup",
-	"target modules dump line-table",
-	"target modules dump symtab",
-	"thread backtrace",
-	"thread continue",
-	"thread info",
-	"thread list",
-	"thread select",
-	"thread step-in",
-	"thread step-inst",
-	"thread step-inst-over",
-	"thread step-out",
-	"thread step-over",
-	"thread until",
+/// A command whose answer depends on code.  The others that LLDB has for them, as bt, up and b, run one of these.
+struct CommandAboutCode {
+	const char *name;
+	bool will_break; ///< it writes breakpoints, also those that only a step needs
+};
+
+constexpr CommandAboutCode commands_about_code[] = {
+	{ "breakpoint list", false },
+	{ "breakpoint set", true },
+	{ "disassemble", false },
+	{ "expression", false },
+	{ "frame info", false },
+	{ "frame select", false },
+	{ "frame variable", false },
+	{ "memory read", false },
+	{ "process continue", false },
+	{ "process status", false },
+	{ "register read", false },
+	{ "source info", false },
+	{ "source list", false },
+	{ "target modules dump line-table", false },
+	{ "target modules dump symtab", false },
+	{ "target modules list", false },
+	{ "target modules lookup", false },
+	{ "thread backtrace", false },
+	{ "thread continue", false },
+	{ "thread info", false },
+	{ "thread list", false },
+	{ "thread select", false },
+	{ "thread step-in", true },
+	{ "thread step-inst", false },
+	{ "thread step-inst-over", true },
+	{ "thread step-out", true },
+	{ "thread step-over", true },
+	{ "thread until", true },
+};
+
+/// LLDB hands it to before_command().
+struct Watch {
+	std::weak_ptr<Session> session;
+	bool will_break;
 };
 
 /// LLDB is about to run one of them.
 bool before_command(void *baton, const char **)
 {
-	if (std::shared_ptr<Session> session = static_cast<std::weak_ptr<Session> *>(baton)->lock())
-		session->look_at_code();
+	const auto *watch = static_cast<const Watch *>(baton);
+	if (std::shared_ptr<Session> session = watch->session.lock())
+		session->look_at_code(watch->will_break);
 	return false; // LLDB runs it
 }
 
-/// LLDB tells no plug-in that it opens a core, so the code is looked for in front of each command that needs it.
+/// LLDB tells no plug-in in time that it opens a core, so the code is looked for in front of each command that needs it.
 void watch_commands(lldb::SBCommandInterpreter &interpreter,
 		    const std::shared_ptr<Session> &session)
 {
-	// As long as LLDB's own commands, which nobody can delete.
-	auto *baton = new std::weak_ptr<Session>(session);
-	for (const char *name : commands_about_code)
-		interpreter.SetCommandOverrideCallback(name, before_command, baton);
+	// These live as long as LLDB's own commands, which nobody can delete.
+	auto *look = new Watch{ session, false }, *prepare = new Watch{ session, true };
+	for (const CommandAboutCode &command : commands_about_code)
+		interpreter.SetCommandOverrideCallback(command.name, before_command,
+						       command.will_break ? prepare : look);
 }
 
 } // namespace
@@ -153,6 +166,6 @@ bool lldb::PluginInitialize(SBDebugger debugger)
 	register_commands(interpreter, multiword, session, names.free);
 	report_taken(debugger, names.taken);
 	watch_commands(interpreter, session);
-	session->look_at_code();
+	session->look_at_code(false);
 	return true;
 }

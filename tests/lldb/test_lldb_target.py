@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -393,6 +394,36 @@ class DotnetLiveTest(unittest.TestCase):
         targets.check_stacks(truth, answers[-2])
         is_slow = "read by the debugger" in answers[-1]
         self.assertEqual(is_slow, backend == "debugger")
+
+    def test_breakpoints_in_managed_code(self) -> None:
+        if not targets.CHURN.exists() or shutil.which("dotnet") is None:
+            self.skipTest(f"no dotnet, or no {targets.CHURN}")
+        child = targets.Child(["dotnet", str(targets.CHURN)])
+        self.addCleanup(child.end)
+        answers = run_lldb(
+            "thread list",
+            "breakpoint set -n Churn.Program.Chain",
+            "process continue",
+            "bt 2",
+            "breakpoint disable 1",
+            "finish",
+            "breakpoint set -n Churn.Program.Nobody",
+            "thread backtrace all",
+            "detach",
+            options=("-p", str(child.pid)),
+        )
+        self.assertEqual("\n".join(answers).count("heapdump: "), 1, answers)
+        self.assertIn("heapdump: code pages were made writable", answers[1])
+        self.assertRegex(answers[2], r"stop reason = breakpoint 1\.\d")
+        self.assertRegex(answers[3], r"frame #0: 0x\w+ managed`Churn\.Program\.Chain\b")
+        self.assertRegex(answers[3], r"frame #1: 0x\w+ managed`Churn\.Program\.Work\b")
+        self.assertIn("stop reason = step out", answers[5])
+        self.assertIn("managed`Churn.Program.Work", answers[5])
+        self.assertIn("pending", answers[6])
+        self.assertIn("managed`Churn.Program.Main", answers[7])
+        # LLDB 14 may leave a stop to a thread when it detaches, also without the plug-in.
+        os.kill(child.pid, signal.SIGCONT)
+        self.assertIn(targets.wait_for_state(child.pid, "RS"), "RS")
 
     def test_roots(self) -> None:
         started = targets.start_facts()
