@@ -18,8 +18,7 @@
 /* Things that are looked at, and passes over the heap: each takes out those that somebody has. */
 #define ALONE_MAX  4096u
 #define PASSES_MAX 8u
-/* Nodes from one to another that it waits for; and methods from one of the framework to whoever calls that. */
-#define WAY_MAX     64u
+/* Methods from one of the framework to whoever calls that. */
 #define CALLERS_MAX 8u
 
 /* One node that waits for a thing, without a limit of time. */
@@ -153,18 +152,6 @@ static bool should_end(const struct thread_wait *wait)
 	       thread_state_is(wait->thread, THREAD_STATE_POOL_WORKER);
 }
 
-/* The first node on the way from one, over edges that are sure, that waits for a thing itself; or WAIT_NOBODY. */
-static uint32_t waiting_behind(const struct alone_search *search, uint32_t node)
-{
-	for (unsigned int i = 0; i < WAY_MAX && node != WAIT_NOBODY; i++) {
-		if (search->waiting[node])
-			return node;
-		struct wait_edge edge = search->waits->edges[node];
-		node = edge.is_probable ? WAIT_NOBODY : edge.to;
-	}
-	return WAIT_NOBODY;
-}
-
 static void find_waiting(struct alone_search *search)
 {
 	memset(search->waiting, 0, wait_nodes(search->waits));
@@ -179,7 +166,7 @@ static void find_asked(struct alone_search *search)
 	find_waiting(search);
 	for (uint32_t i = 0; i < wait_nodes(waits); i++) {
 		const struct async_node *method = wait_node_method(waits, i);
-		uint32_t node = waiting_behind(search, i);
+		uint32_t node = wait_first_of(waits, search->waiting, i);
 		if (node == WAIT_NOBODY)
 			continue;
 		search->asked[node] |=
@@ -254,8 +241,10 @@ static bool is_alone(const void *arg, const struct alone_search *search, size_t 
 static void find_blocked(struct alone_search *search)
 {
 	find_waiting(search);
-	for (uint32_t i = 0; i < wait_nodes(search->waits); i++)
-		search->blocked[i] = waiting_behind(search, i) != WAIT_NOBODY;
+	for (uint32_t i = 0; i < wait_nodes(search->waits); i++) {
+		search->blocked[i] =
+			wait_first_of(search->waits, search->waiting, i) != WAIT_NOBODY;
+	}
 }
 
 /* Take out what somebody has that may go on, until nothing changes. */

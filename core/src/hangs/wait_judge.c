@@ -8,6 +8,7 @@
 #include "hangs/wait_graph.h"
 #include "hangs/wait_limiters.h"
 #include "hangs/wait_pools.h"
+#include "hangs/wait_rentals.h"
 
 enum hd_status wait_things_judge(const struct waits *waits, const uint32_t *ends, struct job *job,
 				 struct wait_things *ret, struct hd_error *err)
@@ -21,5 +22,6 @@ enum hd_status wait_things_judge(const struct waits *waits, const uint32_t *ends
 	TRY(wait_things_find_holders(waits, job, ret, err));
 	TRY(wait_pools_find(waits, job, ret, err));
 	TRY(wait_alone_find(waits, &graph, job, ret, err));
+	TRY(wait_rentals_find(waits, &graph, job, ret, err));
 	return wait_agents_find(waits, job, ret, err);
 }

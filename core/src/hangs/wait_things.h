@@ -16,9 +16,10 @@ enum thing_kind {
 	THING_DELAY, /**< Task.Delay without a limit */
 	THING_AGENT, /**< a MailboxProcessor of F# whose loop has ended: wait_agents.h */
 	/* wait_alone.h: */
-	THING_EVENT, /**< ManualResetEventSlim */
-	THING_PULSE, /**< the object of a Monitor.Wait */
-	THING_START, /**< a task that was never started */
+	THING_EVENT,  /**< ManualResetEventSlim */
+	THING_PULSE,  /**< the object of a Monitor.Wait */
+	THING_START,  /**< a task that was never started */
+	THING_RENTAL, /**< a pool of objects that nobody gives back: wait_rentals.h */
 };
 
 /** The items of a block of a dataflow go on, or not. */
@@ -64,10 +65,10 @@ struct wait_thing {
 	/**
 	 * wait_things_find_holders(): they have all places of the semaphore, so many;
 	 * wait_pools_find(): all items of the channel, so many; wait_limiters_find(): permits;
-	 * wait_connections_find(): connections; 0: not so.
+	 * wait_connections_find(): connections; wait_rentals_find(): objects of the pool; 0: not so.
 	 */
 	uint64_t pool_items;
-	/** wait_limiters_find(), wait_connections_find(): so many nobody has who could give them back. */
+	/** wait_limiters_find(), wait_connections_find(), wait_rentals_find(): so many nobody has who could give them back. */
 	uint64_t lost;
 	uint64_t
 		block; /**< AWAIT_SEND, wait_blocks_find(): the block whose items do not go on; 0: not known */

@@ -44,12 +44,9 @@ namespace Hang
         private readonly ChannelWriter<Wire> freed;
         private int made;
 
-        public readonly object Idle;
-
         public WirePool(int most)
         {
             Channel<Wire> idle = Channel.CreateUnbounded<Wire>();
-            Idle = idle;
             free = idle.Reader;
             freed = idle.Writer;
             all = new Wire[most];
@@ -129,6 +126,9 @@ namespace Hang
     {
         private static readonly List<object> kept = new();
 
+        private static void Ask(string name, Task<int> call) =>
+            Truth.Start(name, "Task", call, null, () => GC.KeepAlive(call.Result));
+
         public static void Begin()
         {
             const int most = 4, calls = 3;
@@ -137,18 +137,18 @@ namespace Hang
             for (int i = 0; i < most; i++)
                 forgetful.Forget(-1).Wait();
             for (int i = 0; i < calls; i++)
-                kept.Add(forgetful.Forget(i));
+                Ask("forget-" + i, forgetful.Forget(i));
             var nested = new Reports(most);
             kept.Add(nested);
             var start = new TaskCompletionSource();
             for (int i = 0; i < most; i++)
-                kept.Add(nested.Nest(i, start.Task));
+                Ask("nest-" + i, nested.Nest(i, start.Task));
             Thread.Sleep(200);
             start.SetResult();
             Thread.Sleep(300);
-            Truth.Say("objects", () => $"[[{Truth.AddressOf(forgetful.Pool.Idle)},{calls}]" +
-                $",[{Truth.AddressOf(nested.Pool.Idle)},{most}]]");
-            Truth.Say("proven", () => $"[{Truth.AddressOf(forgetful.Pool.Idle)},{Truth.AddressOf(nested.Pool.Idle)}]");
+            Truth.Say("objects", () => $"[[{Truth.AddressOf(forgetful.Pool)},{calls}]" +
+                $",[{Truth.AddressOf(nested.Pool)},{most}]]");
+            Truth.Say("proven", () => $"[{Truth.AddressOf(forgetful.Pool)},{Truth.AddressOf(nested.Pool)}]");
         }
 
         /// <summary>All are in use, some of them for long.</summary>
@@ -166,6 +166,7 @@ namespace Hang
                 kept.Add(held.Keep(enough.Task));
             for (int i = 0; i < 8; i++)
                 kept.Add(held.Work(i));
+            Ask("held", held.Forget(1));
         }
     }
 }

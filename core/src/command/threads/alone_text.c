@@ -47,10 +47,50 @@ static struct alone_words words_of(const struct wait_thing *thing)
 	}
 }
 
+static void append_rental(struct text *text, const struct wait_thing *thing)
+{
+	if (thing->pool_items == 1) {
+		text_printf(text,
+			    "for the only object of the pool %" PRIx64
+			    ", which nobody else has any more: nobody can give it back",
+			    thing->address);
+		return;
+	}
+	text_printf(text,
+		    "for one of the %" PRIu64 " objects of the pool %" PRIx64
+		    ", which nobody else has any more: nobody can give one back",
+		    thing->pool_items, thing->address);
+}
+
 void append_alone(struct text *text, const struct wait_thing *thing)
 {
+	if (thing->kind == THING_RENTAL) {
+		append_rental(text, thing);
+		return;
+	}
 	struct alone_words words = words_of(thing);
 	text_printf(text, "%s %" PRIx64 ", which %snobody else has any more: nobody can %s",
 		    words.before, thing->address,
 		    thing->kind == THING_START ? "was never started and " : "", words.after);
+}
+
+void append_alone_cause(struct text *text, const struct wait_thing *thing)
+{
+	uint64_t others = thing->pool_items - thing->lost;
+	if (thing->kind != THING_RENTAL) {
+		text_puts(text, "all ways to it from static variables, handles, timers and other "
+				"threads lead over those who wait for it");
+		return;
+	}
+	if (thing->lost) {
+		text_printf(text,
+			    "%" PRIu64
+			    " of them %s reached over the pool only: who had %s has lost %s",
+			    thing->lost, thing->lost == 1 ? "is" : "are",
+			    thing->lost == 1 ? "it" : "them", thing->lost == 1 ? "it" : "them");
+	}
+	if (others) {
+		text_printf(text, "%s%" PRIu64 " of them %s with those who wait for one more",
+			    thing->lost ? ", and " : "", others, others == 1 ? "is" : "are");
+	}
 }

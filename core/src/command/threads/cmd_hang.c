@@ -3,6 +3,7 @@
 
 #include "command/async/async_text.h"
 #include "command/table.h"
+#include "command/threads/alone_text.h"
 #include "command/threads/busy_text.h"
 #include "command/threads/gap_rows.h"
 #include "command/threads/hang_groups.h"
@@ -350,13 +351,13 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 	append_blocked_node(text, verdicts->waits, first);
 	write_evidence(call, text, wait_node_thread(verdicts->waits, first));
 	write_caller(call, verdicts->waits, first, text);
+	if (verdict->thing.kind == THING_RENTAL)
+		write_type_of(call, verdict->thing.address, text);
 	write_holders(call, verdicts->waits, &verdict->thing, text);
 	write_stages(call, &verdict->thing, text);
 	write_demand(call, &verdict->thing, text);
-	if (verdict->thing.is_alone && !verdict->thing.pool_items) {
-		text_puts(text,
-			  "all ways to it from static variables, handles, timers and other threads "
-			  "lead over those who wait for it");
+	if (verdict->thing.is_alone) {
+		append_alone_cause(text, &verdict->thing);
 		write_evidence(call, text, NULL);
 		return;
 	}

@@ -139,7 +139,7 @@ void append_thing(struct text *text, const struct wait_thing *thing)
 	bool may_change = thing->may_change;
 	append_counts(text, thing->threads, thing->methods, "async method");
 	text_puts(text, thing->threads + thing->methods == 1 ? " waits " : " wait ");
-	if (thing->is_alone && !thing->pool_items) {
+	if (thing->is_alone && (!thing->pool_items || thing->kind == THING_RENTAL)) {
 		append_alone(text, thing);
 		return;
 	}
