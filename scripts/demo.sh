@@ -104,6 +104,9 @@ hang11=corefiles/hang11.core.zst
 run build/heapdump --no-files "$hang11" hang || [ $? -eq 1 ]
 run build/heapdump --no-files --symbols corefiles/symbols "$hang11" dumpasync
 run build/heapdump --no-files "$hang11" verifyheap
+# A program for Alpine, of which musl tells nobody how its code is left.
+run build/heapdump --no-files corefiles/musl8.core.zst clrstack -all
+run build/heapdump --no-files corefiles/musl8.core.zst hang || [ $? -eq 1 ]
 
 gdb=(gdb -nx -q -batch -iex 'set debuginfod enabled off' -ex 'source gdb-plugin/heapdump.py')
 lldb=(lldb-14 --no-lldbinit -b -o 'plugin load build/libheapdump_lldb.so')

@@ -202,7 +202,8 @@ static enum hd_status refused(const struct endpoint *endpoint, const char *libra
 	return fail(
 		err, HD_ERR_OS, 0,
 		"process %d does not take the library %s (error %08x): it may not be able to read "
-		"it, or DOTNET_EnableDiagnostics_Profiler=0 is set: collect without -inside",
+		"it, or run on musl (Alpine), or DOTNET_EnableDiagnostics_Profiler=0 is set: collect "
+		"without -inside",
 		endpoint->pid, library, code);
 }
 

@@ -224,7 +224,7 @@ enum hd_status memory_claim_malloc(struct memory_making *making, struct hd_error
 	if (library)
 		TRY(claim_library(making, library, false, &is_found, err));
 	bool is_glibc = is_found;
-	if (!library && (library = find_library(making->target, "/ld-musl-")) != NULL)
+	if (!library && (library = target_musl(making->target)) != NULL)
 		TRY(claim_library(making, library, true, &is_found, err));
 	account->malloc.is_found = is_found;
 	for (size_t i = 0; is_glibc && i < account->mappings_count; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <elf.h>
+#include <string.h>
 
 #include "targets/elf_image.h"
 #include "targets/target.h"
@@ -167,4 +168,13 @@ bool target_build_id(const struct target *target, const struct target_module *mo
 	}
 	buf[count * 2] = '\0';
 	return true;
+}
+
+const struct target_module *target_musl(const struct target *target)
+{
+	for (size_t i = 0; i < target->module_count; i++) {
+		if (strstr(target->modules[i].path, "/ld-musl-"))
+			return &target->modules[i];
+	}
+	return NULL;
 }

@@ -39,3 +39,6 @@ bool target_module_pointer(const struct target *target, const struct target_modu
 /** Build-id of an ELF image (PT_NOTE) as lower-case hex; false when it cannot be read. */
 bool target_build_id(const struct target *target, const struct target_module *module, char *buf,
 		     size_t size);
+
+/** musl's dynamic linker, which is its C library, too; NULL: the program uses another one. */
+const struct target_module *target_musl(const struct target *target);

@@ -9,6 +9,7 @@
 #include "graph/heap_graph.h"
 #include "runtime/coreclr/layout_access.h"
 #include "targets/process/process_memory.h"
+#include "targets/target_modules.h"
 
 /* The standalone GC that is loaded, or NULL. */
 static const char *standalone_gc(const struct target *target)
@@ -132,6 +133,8 @@ static void write_stop(struct call *call)
 	X(RUNTIME_VERSION, "runtime.version", NULL, KIND_TEXT, 0, LOOK_WHOLE, "version of .NET") \
 	X(RUNTIME_BUILD_ID, "runtime.build_id", NULL, KIND_TEXT, 0, 0,                           \
 	  "build-id of libcoreclr.so")                                                           \
+	X(RUNTIME_LIBC, "runtime.libc", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                      \
+	  "the C library that it is made for, if that is musl (Alpine)")                         \
 	X(RUNTIME_PATH, "runtime.path", NULL, KIND_TEXT, 0, 0, "the file of the runtime")        \
 	X(RUNTIME_SINGLE_FILE, "runtime.single_file", NULL, KIND_FLAG, 0, 0,                     \
 	  "is it in the program's own file?")                                                    \
@@ -167,6 +170,8 @@ static void runtime_cells(const struct heap *heap, struct cell cells[RUNTIME_COL
 	const struct runtime *runtime = heap->runtime;
 	bool has_descriptor = coreclr_has_descriptor(runtime);
 	cells[RUNTIME_VERSION] = cell_string(runtime_version(runtime));
+	if (target_musl(runtime_target(runtime)))
+		cells[RUNTIME_LIBC] = cell_string("musl");
 	cells[RUNTIME_BUILD_ID] = cell_string(runtime_build_id(runtime));
 	cells[RUNTIME_PATH] = cell_string(runtime_path(runtime));
 	cells[RUNTIME_SINGLE_FILE] = cell_flag(runtime_is_single_file(runtime));
@@ -193,7 +198,7 @@ static void write_runtime(struct call *call, const struct heap_totals *totals)
 		.lines =
 			"[=runtime.version Runtime:     .NET [?runtime.version "
 			"{runtime.version}|(unknown version)][?runtime.single_file , "
-			"single-file][?runtime.build_id , build-id {runtime.build_id}]\n"
+			"single-file][=runtime.libc , for {runtime.libc}][?runtime.build_id , build-id {runtime.build_id}]\n"
 			"             {runtime.path}\n"
 			"[=layout_text Layout:      {layout_text} (info -layout lists it)\n"
 			"Proven:      [?runtime.proven this build was compared with other tools|this "

@@ -124,7 +124,7 @@ static inline bool frame_is_helper(uint8_t kind)
 #define HELPER_FRAME_THROWS     1u
 #define HELPER_FRAME_THREAD     32u
 #define HELPER_FRAME_CODE       40u
-/** And its machine state (layouts/amd64.h: MACHINE_*). */
+/** And its machine state (struct machine_state_layout). */
 #define HELPER_FRAME_STATE 48u
 /**
  * HelperMethodFrame_1OBJ, _2OBJ, _3OBJ (8, 9): after its machine state, the addresses of variables
