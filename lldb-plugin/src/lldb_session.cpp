@@ -3,14 +3,37 @@
 
 #include <map>
 
+namespace
+{
+
+/// Several debuggers may live in one process.  The ids are never used again.
+struct Sessions {
+	std::mutex mutex;
+	std::map<lldb::user_id_t, std::weak_ptr<Session>> rows;
+};
+
+Sessions &all_sessions()
+{
+	static Sessions sessions;
+	return sessions;
+}
+
+} // namespace
+
+std::shared_ptr<Session> Session::find(lldb::user_id_t id)
+{
+	Sessions &sessions = all_sessions();
+	std::lock_guard<std::mutex> guard(sessions.mutex);
+	const auto found = sessions.rows.find(id);
+	return found == sessions.rows.end() ? nullptr : found->second.lock();
+}
+
 std::shared_ptr<Session> Session::create(lldb::user_id_t id, hd_error &err)
 {
-	// Several debuggers may live in one process.  The ids are never used again.
-	static std::mutex mutex;
-	static std::map<lldb::user_id_t, std::weak_ptr<Session>> sessions;
-	std::lock_guard<std::mutex> guard(mutex);
+	Sessions &sessions = all_sessions();
+	std::lock_guard<std::mutex> guard(sessions.mutex);
 	err.status = HD_OK;
-	std::weak_ptr<Session> &known = sessions[id];
+	std::weak_ptr<Session> &known = sessions.rows[id];
 	if (!known.expired())
 		return nullptr;
 	hd_session *handle = nullptr;
@@ -53,4 +76,10 @@ void Session::look_at_code(bool will_break)
 	lldb::SBDebugger debugger = lldb::SBDebugger::FindDebuggerWithID(static_cast<int>(id_));
 	if (debugger.IsValid())
 		code_.look(debugger, handle_, will_break);
+}
+
+bool Session::describe(lldb::SBValue &value, std::string &ret)
+{
+	const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+	return lock.owns_lock() && values_.describe(value, handle_, ret);
 }

@@ -10,6 +10,7 @@
 
 #include "lldb_target.h"
 #include "managed_code.h"
+#include "values.h"
 
 /// The core's session of one debugger; the debugger's commands keep it alive.
 class Session
@@ -20,6 +21,9 @@ class Session
 	/// @return nullptr when the debugger has one already, or on failure, which @p err tells
 	/// (its status is HD_OK in the first case).
 	static std::shared_ptr<Session> create(lldb::user_id_t id, hd_error &err);
+
+	/// Find the session of the debugger @p id; nullptr: there is none.
+	static std::shared_ptr<Session> find(lldb::user_id_t id);
 
 	Session(lldb::user_id_t id, hd_session *handle);
 	~Session();
@@ -36,12 +40,15 @@ class Session
 	///
 	/// @param will_break LLDB is about to write breakpoints
 	void look_at_code(bool will_break);
+	/// The summary of a value; false when nothing is known of it.  As for look_at_code(), without the lock.
+	bool describe(lldb::SBValue &value, std::string &ret);
 
       private:
 	lldb::user_id_t id_; ///< of the debugger
 	hd_session *handle_;
 	Follower follower_;
 	ManagedCode code_;
+	Values values_;
 	std::mutex mutex_;
 };
 

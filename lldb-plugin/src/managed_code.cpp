@@ -8,66 +8,11 @@
 #include <heapdump/answer.h>
 
 #include "code_file.h"
+#include "own_session.h"
 #include "writable_code.h"
 
 namespace
 {
-
-/// The session that reads the target, so that commands still say what they find when they open it.
-class OwnSession
-{
-      public:
-	explicit OwnSession(hd_session *settings)
-	{
-		if (hd_session_create(&handle_, nullptr) != HD_OK)
-			return;
-		for (const char *name : { "max-mem", "workers", "sysroot", "symbols", "files",
-					  "trust-files", "backend" }) {
-			char value[HD_SETTING_SIZE];
-			if (hd_session_get(settings, name, value, sizeof(value), nullptr) == HD_OK)
-				(void)!hd_session_set(handle_, name, value, nullptr);
-		}
-	}
-	~OwnSession()
-	{
-		hd_session_destroy(handle_);
-	}
-	OwnSession(const OwnSession &) = delete;
-	OwnSession &operator=(const OwnSession &) = delete;
-
-	hd_session *handle() const
-	{
-		return handle_;
-	}
-	Follower &follower()
-	{
-		return follower_;
-	}
-
-      private:
-	Follower follower_; // it reads for the session
-	hd_session *handle_ = nullptr;
-};
-
-int cancelled(void *)
-{
-	return hd_interrupted();
-}
-
-hd_sink quiet_sink()
-{
-	hd_sink sink = {};
-	sink.struct_size = sizeof(sink);
-	sink.cancelled = cancelled;
-	return sink;
-}
-
-bool is_on(hd_session *settings)
-{
-	char value[HD_SETTING_SIZE];
-	return hd_session_get(settings, "code", value, sizeof(value), nullptr) == HD_OK &&
-	       std::strcmp(value, "on") == 0;
-}
 
 size_t read_now(void *process, uint64_t address, void *buf, size_t size)
 {
@@ -233,7 +178,7 @@ void ManagedCode::make_writable(lldb::SBDebugger &debugger, Known &known)
 
 void ManagedCode::look(lldb::SBDebugger &debugger, hd_session *settings, bool will_break)
 {
-	const bool is_wanted = is_on(settings);
+	const bool is_wanted = is_code_wanted(settings);
 	forget(!is_wanted);
 	lldb::SBTarget target = debugger.GetSelectedTarget();
 	lldb::SBProcess process = target.GetProcess();

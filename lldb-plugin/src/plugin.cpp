@@ -166,6 +166,7 @@ bool lldb::PluginInitialize(SBDebugger debugger)
 	register_commands(interpreter, multiword, session, names.free);
 	report_taken(debugger, names.taken);
 	watch_commands(interpreter, session);
+	Values::watch(debugger);
 	session->look_at_code(false);
 	return true;
 }

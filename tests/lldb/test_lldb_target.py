@@ -321,6 +321,37 @@ class DotnetCoreTest(unittest.TestCase):
         self.assertNotIn("managed", answers[2])
         self.assertNotIn("heapdump: ", answers[2])
 
+    def test_values_have_summaries(self) -> None:
+        path = targets.core("vars10-heap")
+        if path is None:
+            return
+        opening = f"target create --core {path}"
+        stack = run_lldb(opening, "bt")[1]
+        found = re.search(r"frame #(\d+): 0x\w+ managed`Plain\.Holder\.Objects\(", stack)
+        assert found, stack
+        answers = run_lldb(
+            opening,
+            f"frame select {found.group(1)}",
+            "frame variable",
+            "p *this",
+            "p text",
+            "type category disable dotnet",
+            "frame variable text",
+        )
+        text = answers[2]
+        for line in (
+            r'\(System\.String \*\) text = 0x\w+ "text"',
+            r"\(System\.Int32\[\] \*\) array = 0x\w+ Count = 3",
+            r"\(System\.Nullable<System\.Int32>\) maybe = 77",
+            r"\(System\.Nullable<System\.Int32>\) absent = null",
+            r"\(System\.Collections\.Generic\.List<System\.String> \*\) list = 0x\w+ Count = 1",
+            r"\(System\.Guid\) id = \w{8}-\w{4}-\w{4}-\w{4}-\w{12}",
+        ):
+            self.assertRegex(text, rf"(?m)^{line}$")
+        self.assertRegex(answers[3], r'(?m)^ +name = 0x\w+ "held"$')
+        self.assertRegex(answers[4], r'^\(System\.String \*\) \$\d+ = 0x\w+ "text"')
+        self.assertNotIn('"text"', answers[6])
+
     def test_objects_of_a_kernel_core(self) -> None:
         path = targets.core("wks10-kernel")
         if path is None:

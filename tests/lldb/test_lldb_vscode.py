@@ -108,6 +108,25 @@ class DotnetCoreTest(unittest.TestCase):
                     self.assertIn(name, [row[0] for row in rows])
         self.assertGreater(lines, 10)
 
+    def test_variables_have_values(self) -> None:
+        path = targets.core("vars10-heap")
+        if path is None:
+            return
+        adapter = self.open(path)
+        frames = [
+            frame
+            for thread in adapter.ask("threads")["threads"]
+            for frame in adapter.ask("stackTrace", threadId=thread["id"])["stackFrames"]
+        ]
+        frame = next(f for f in frames if f["name"] == "Plain.Holder.Objects")
+        scopes = adapter.ask("scopes", frameId=frame["id"])["scopes"]
+        number = next(s for s in scopes if s["name"] == "Locals")["variablesReference"]
+        rows = adapter.ask("variables", variablesReference=number)["variables"]
+        values = {row["name"]: row["value"] for row in rows}
+        self.assertIn('"text"', values["text"])
+        self.assertIn("77", values["maybe"])
+        self.assertIn("Count = 1", values["list"])
+
 
 if __name__ == "__main__":
     if shutil.which(ADAPTER) is None:
