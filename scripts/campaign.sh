@@ -24,7 +24,7 @@ choices that the seed makes, but not the moment at which a core was taken: such 
   --whole        run all parts of the long loops in place of one: a round takes hours
   --build FOLDER the build whose tests are run (build); one with sanitizers takes other parts
   --parts FILE   run the lines of this file in place of the parts of --list: a name, then a command for the shell
-  PART...        run only these parts; the part "fuzz" runs only when it is named
+  PART...        run only these parts; "fuzz" and "gdb_live" run only when they are named
 
 A command finds the seed in HEAPDUMP_TEST_SEED. It succeeds with status 0; 77 says that this machine cannot run it.
 scripts/fuzz.sh -campaign HOURS is the campaign of the fuzz targets.
@@ -90,13 +90,14 @@ all_parts() {
     echo "churn $export_build tests/oracle/run.sh --churn \$((6 * (HEAPDUMP_TEST_SEED % 1000000) + 1)) &&" \
         "rm -f corefiles/build/churn10-*"
     echo "gdb_words $export_build python3 tests/fuzz/fuzz_gdb_words.py --count 20000 --seed \$HEAPDUMP_TEST_SEED"
+    echo "gdb_live $export_build tests/gdb/live_campaign.py"
     echo "fuzz scripts/fuzz.sh 10"
 }
 
 # is_chosen NAME
 is_chosen() {
     local name
-    [ ${#chosen[@]} -gt 0 ] || { [ "$1" != fuzz ] && return; }
+    [ ${#chosen[@]} -gt 0 ] || { [ "$1" != fuzz ] && [ "$1" != gdb_live ] && return; }
     for name in "${chosen[@]}"; do
         [ "$name" != "$1" ] || return 0
     done
