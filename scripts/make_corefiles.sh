@@ -21,7 +21,7 @@ filter-abort filter-failfast nested overflow'
 # The ways to hang of corefiles/apps/hang; those that programs for .NET 10 on .NET 11, and .NET 9 and 8 have a core of, too.
 hangs='orders async tasks deadlock2 deadlock5 lock writers initializer join waits starved timers healthy1 healthy2 healthy3
 healthy4 healthy5 healthy6 healthy7 healthy8 mixed several readers handles contexts gates finalizer collection lost stages answers callbacks
-libraries healthy9 starts pulses consumers healthy10 schedulers rentals forgotten healthy11
+libraries healthy9 starts pulses consumers healthy10 schedulers rentals forgotten halls healthy11
 places healthy12'
 on11_hangs='orders async tasks deadlock2 mixed contexts'
 old_hangs='async tasks deadlock2 waits starved timers initializer mixed several readers handles contexts gates healthy6 healthy7 healthy8

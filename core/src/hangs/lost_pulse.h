@@ -11,7 +11,9 @@ struct lost_pulse {
 	uint64_t threads;                /**< so many wait there */
 	const struct thread_wait *many;  /**< the first in the method in which the most wait */
 	const struct thread_wait *other; /**< the first in another method */
-	uint64_t alike, other_alike;     /**< so many wait in the method of many, and of other */
+	uint64_t many_method;  /**< the MethodDesc of that method; it may wait by another one */
+	uint64_t other_method; /**< likewise */
+	uint64_t alike, other_alike; /**< so many wait in these methods */
 };
 
 /** Most of them that are kept. */
@@ -24,8 +26,8 @@ struct lost_pulses {
 
 /**
  * Find monitors that nobody holds, and in whose Monitor.Wait threads wait without a limit of time, from several methods of one
- * class, whose code calls Monitor.Pulse and never PulseAll: it may have woken one who waits for something else.  None of which
- * another thread or async method is in a method whose code pulses or calls one of that class that does, or of which a timer or
+ * class, whose code calls Monitor.Pulse and never PulseAll, itself or, where they all wait by one method of another class that asks a delegate, by such: it may have woken one who waits for something else.  None of which
+ * another thread or async method, which does not wait for these, is in a method whose code pulses or calls one of that class that does, or of which a timer or
  * a work item has the object.
  *
  * @retval HD_OK

@@ -9,6 +9,7 @@
 #include "analysis/async/task_state.h"
 #include "framework/owns.h"
 #include "hangs/wait_graph.h"
+#include "hangs/wait_parts.h"
 #include "runtime/thread_state.h"
 #include "stack/thread_call.h"
 #include "util/alloc.h"

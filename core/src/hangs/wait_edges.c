@@ -17,6 +17,9 @@
 /* Steps from a thread that waits for a task to the thread that must act: async methods between them. */
 #define OWNER_STEPS_MAX 64u
 
+/* wait_first_of(): nodes from one to another that it waits for. */
+#define WAY_MAX 64u
+
 /* wait_ends(): the node is on the way that is followed. */
 #define IN_PROGRESS (WAIT_IN_CYCLE - 1)
 
@@ -261,4 +264,15 @@ enum hd_status wait_ways(const struct waits *waits, const uint32_t *ends, bool *
 		}
 	}
 	return HD_OK;
+}
+
+uint32_t wait_first_of(const struct waits *waits, const bool *among, uint32_t node)
+{
+	for (unsigned int i = 0; i < WAY_MAX && node != WAIT_NOBODY; i++) {
+		if (among[node])
+			return node;
+		struct wait_edge edge = waits->edges[node];
+		node = edge.is_probable ? WAIT_NOBODY : edge.to;
+	}
+	return WAIT_NOBODY;
 }

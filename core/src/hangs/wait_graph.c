@@ -8,8 +8,6 @@
 #include "util/bitmap.h"
 #include "util/job.h"
 
-/* Nodes from one to another that it waits for. */
-#define WAY_MAX 64u
 /* A graph of more objects takes longer than people want to wait for a verdict that is rare. */
 #define OBJECTS_MAX UINT64_C(5000000)
 
@@ -133,15 +131,4 @@ bool wait_graph_has(const struct wait_graph *graph, const struct reach_pass *pas
 	bool is_there =
 		node < graph->graph->object_count && graph_id(graph->graph, node) == address;
 	return !is_there || bitmap_has(pass->bitmap, node);
-}
-
-uint32_t wait_first_of(const struct waits *waits, const bool *among, uint32_t node)
-{
-	for (unsigned int i = 0; i < WAY_MAX && node != WAIT_NOBODY; i++) {
-		if (among[node])
-			return node;
-		struct wait_edge edge = waits->edges[node];
-		node = edge.is_probable ? WAIT_NOBODY : edge.to;
-	}
-	return WAIT_NOBODY;
 }

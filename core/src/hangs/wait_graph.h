@@ -56,11 +56,3 @@ HD_NODISCARD enum hd_status wait_graph_reach(const struct wait_graph *graph,
 /** Was the object at @p address reached?  true also when there is none. */
 bool wait_graph_has(const struct wait_graph *graph, const struct reach_pass *pass,
 		    uint64_t address);
-
-/**
- * The first of some nodes on the way from @p node, over edges that are sure, at most 64 of them: @p node waits for it; or
- * WAIT_NOBODY.
- *
- * @param among By node: is it one of these?
- */
-uint32_t wait_first_of(const struct waits *waits, const bool *among, uint32_t node);

@@ -78,3 +78,11 @@ HD_NODISCARD enum hd_status wait_infos_match(struct waits *waits, struct hd_erro
 
 /** The WaitHandle, of those on the heap, that has the WaitableObject at @p waitable; false: not known. */
 bool wait_info_handle(const struct waits *waits, uint64_t waitable, struct object *ret);
+
+/**
+ * The first of some nodes on the way from @p node, over edges that are sure, at most 64 of them: @p node waits for it; or
+ * WAIT_NOBODY.
+ *
+ * @param among By node: is it one of these?
+ */
+uint32_t wait_first_of(const struct waits *waits, const bool *among, uint32_t node);

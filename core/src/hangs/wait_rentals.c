@@ -7,6 +7,7 @@
 #include "framework/owns.h"
 #include "gc/references.h"
 #include "hangs/wait_graph.h"
+#include "hangs/wait_parts.h"
 #include "hangs/wait_rows.h"
 #include "inspect/value.h"
 #include "mem/memory.h"

@@ -51,6 +51,7 @@ namespace Hang
                 case "pulses": Signals.Lost(); break;
                 case "consumers": Consumers.Wait(); break;
                 case "schedulers": Schedulers.Begin(); break;
+                case "halls": Halls.Lost(); break;
                 case "rentals": Rentals.Begin(); break;
                 case "forgotten": Forgotten.Begin(); break;
                 case "places": Places.Begin(); break;
@@ -65,6 +66,8 @@ namespace Hang
                     Rentals.Busy();
                     Forgotten.Busy();
                     Consumers.Reconnect();
+                    Halls.Slow();
+                    Halls.Idle();
                     break;
                 case "finalizer": RuntimeWaits.Finalizer(); break;
                 case "collection": RuntimeWaits.Collection(); break;

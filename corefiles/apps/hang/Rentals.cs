@@ -42,7 +42,7 @@ namespace Hang
         private readonly Wire[] all;
         private readonly ChannelReader<Wire> free;
         private readonly ChannelWriter<Wire> freed;
-        private int made;
+        private int made, waited;
 
         public WirePool(int most)
         {
@@ -62,7 +62,9 @@ namespace Hang
                 await Task.Yield();
                 return new Session(all[number] = new Wire(this));
             }
-            return new Session(await free.ReadAsync());
+            wire = await free.ReadAsync();
+            Interlocked.Increment(ref waited);
+            return new Session(wire);
         }
 
         public void Give(Wire wire)

@@ -116,4 +116,149 @@ namespace Hang
         /// <summary>One worker has a job, and will say so.</summary>
         public static void Slow() => Begin(true);
     }
+
+    /// <summary>Waits and wakes for others.</summary>
+    public static class Wake
+    {
+        public static void Until(object gate, System.Func<bool> isDone)
+        {
+            while (!isDone())
+                Monitor.Wait(gate);
+        }
+
+        public static void One(object gate) => Monitor.Pulse(gate);
+    }
+
+    /// <summary>The same as Jobs, of any type, with that help.</summary>
+    public class Hall<T>
+    {
+        private readonly object gate = new();
+        private readonly Queue<T> queue = new();
+        private readonly int takes;
+        private int open;
+
+        public object Gate => gate;
+
+        public Hall(int takes) => this.takes = takes;
+
+        public void Add(T item)
+        {
+            lock (gate)
+            {
+                queue.Enqueue(item);
+                open++;
+                Wake.One(gate);
+            }
+        }
+
+        private T Take()
+        {
+            lock (gate)
+            {
+                Wake.Until(gate, () => queue.Count > 0);
+                return queue.Dequeue();
+            }
+        }
+
+        private void Done()
+        {
+            lock (gate)
+            {
+                open--;
+                Wake.One(gate);
+            }
+        }
+
+        public void Work()
+        {
+            while (Take() != null)
+            {
+                Thread.Sleep(takes);
+                Done();
+            }
+        }
+
+        public void Leave()
+        {
+            lock (gate)
+                Wake.Until(gate, () => open == 0);
+        }
+    }
+
+    public static class Halls
+    {
+        private const int workers = 3;
+
+        private static Hall<string> Begin(int takes)
+        {
+            var hall = new Hall<string>(takes);
+            for (int i = 0; i < workers; i++)
+                new Thread(hall.Work) { IsBackground = true, Name = "hall" }.Start();
+            Thread.Sleep(200);
+            // Whoever gives the work waits for the one that waits until all is done.
+            new Thread(() =>
+            {
+                hall.Add("one");
+                var last = new Thread(hall.Leave) { IsBackground = true, Name = "leave" };
+                last.Start();
+                last.Join();
+                hall.Add("two");
+            })
+            { IsBackground = true, Name = "host" }.Start();
+            Thread.Sleep(600);
+            return hall;
+        }
+
+        public static void Lost()
+        {
+            Hall<string> hall = Begin(300);
+            Truth.Say("pulse", () => $"[{Truth.AddressOf(hall.Gate)},{workers + 1}]");
+        }
+
+        public static void Slow() => Begin(1000 * 3600);
+
+        /// <summary>A queue with one condition, at which two methods of a class wait, until there is work.</summary>
+        private sealed class Letters
+        {
+            private readonly object gate = new();
+            private readonly Queue<string> queue = new();
+
+            public void Add(string letter)
+            {
+                lock (gate)
+                {
+                    queue.Enqueue(letter);
+                    Monitor.Pulse(gate);
+                }
+            }
+
+            public string Take()
+            {
+                lock (gate)
+                {
+                    while (queue.Count == 0)
+                        Monitor.Wait(gate);
+                    return queue.Dequeue();
+                }
+            }
+        }
+
+        private sealed class Office
+        {
+            private readonly Letters letters = new();
+
+            public void Sort() => letters.Add(letters.Take());
+            public void Send() => letters.Take();
+        }
+
+        public static void Idle()
+        {
+            var office = new Office();
+            for (int i = 0; i < 2; i++)
+            {
+                new Thread(office.Sort) { IsBackground = true, Name = "sort" }.Start();
+                new Thread(office.Send) { IsBackground = true, Name = "send" }.Start();
+            }
+        }
+    }
 }

@@ -8,11 +8,11 @@
 #include "runtime/coreclr/types/type_name.h"
 #include "util/text.h"
 
-static void append_place(struct text *text, const struct waits *waits,
-			 const struct thread_wait *wait, uint64_t count)
+static void append_place(struct text *text, const struct waits *waits, uint64_t method,
+			 uint64_t count)
 {
 	text_printf(text, "%" PRIu64 " in ", count);
-	(void)method_user_append(text, waits->heap->runtime, wait_method(wait));
+	(void)method_user_append(text, waits->heap->runtime, method);
 }
 
 void append_lost_pulse(struct text *text, const struct waits *waits, const struct lost_pulse *pulse)
@@ -23,9 +23,9 @@ void append_lost_pulse(struct text *text, const struct waits *waits, const struc
 		    pulse->threads);
 	text_escape(text, name, size);
 	text_printf(text, " %" PRIx64 ": ", pulse->object);
-	append_place(text, waits, pulse->many, pulse->alike);
+	append_place(text, waits, pulse->many_method, pulse->alike);
 	text_puts(text, ", ");
-	append_place(text, waits, pulse->other, pulse->other_alike);
+	append_place(text, waits, pulse->other_method, pulse->other_alike);
 	if (pulse->threads > pulse->alike + pulse->other_alike)
 		text_puts(text, ", and more in other methods");
 }
