@@ -269,7 +269,8 @@ static void print_usage(FILE *to)
 		"usage: heapdump [OPTION...] TARGET [OPTION...] [COMMAND [ARG...] | -c LINE...]\n"
 		"       heapdump [OPTION...] COMMAND TARGET [ARG...]\n"
 		"       heapdump [OPTION...] collect|ps|help [ARG...]\n"
-		"       heapdump --print-gdbinit | --print-lldbinit | --print-profiler | --version | --help\n",
+		"       heapdump --print-gdbinit | --print-lldbinit | --print-profiler\n"
+		"       heapdump --version | --help\n",
 		to);
 }
 
@@ -283,7 +284,8 @@ static int help(struct cli *cli)
 		"  -c LINE         run a command line as at the prompt; may be given again\n"
 		"  --json          answer with one JSON document\n"
 		"  --format FORMAT text, json, ndjson or csv (the rows of the main table)\n"
-		"  --raw-csv       csv without the apostrophe that keeps a spreadsheet from running a text\n"
+		"  --raw-csv       csv without the apostrophe that keeps a spreadsheet from\n"
+		"                  running a text\n"
 		"  --lenient       count and skip malformed records of a dump file\n"
 		"  --sysroot DIR   look up the module files of a core below DIR\n"
 		"  --symbols DIR   look up PDBs and symbol files, for lines and names, in DIR\n"
@@ -296,7 +298,7 @@ static int help(struct cli *cli)
 		"  --workers N     threads for long work\n"
 		"  --max-mem SIZE  memory that opening may take (512M, 2G)\n"
 		"  --max-stop SECONDS  how long a process may be stopped while it is copied (10)\n"
-		"  --width N       shorten names to fit N columns (auto: the terminal's; 0: never)\n"
+		"  --width N       shorten names to fit N columns (auto: terminal's; 0: never)\n"
 		"  --full          shorten no names and no values, however narrow the terminal is\n"
 		"  --color WHEN    colours: auto, on or off\n"
 		"A file may keep them: heapdump help config.\n");

@@ -375,8 +375,11 @@ class Options(Base):
             result = run(BUBBLECS, "help", command["name"])
             self.assertEqual((result.status, result.err), (0, ""))
             self.assertIn("Usage: " + command["name"], result.out)
-            lines = [line for line in result.out.splitlines() if not line.startswith("Usage")]
-            self.assertLessEqual(max(map(len, lines)), 100)
+            lines = [line for line in result.out.splitlines() if not line.startswith("Example")]
+            self.assertLessEqual(max(map(len, lines)), 80, command["name"])
+            self.assertEqual([line for line in lines if line.endswith(" ")], [])
+        for words in (("help",), ("help", "options"), ("help", "config"), ("--help",)):
+            self.assertLessEqual(max(map(len, run(*words).out.splitlines())), 80, words)
 
     def test_print_init(self) -> None:
         for option, command, name in (

@@ -222,6 +222,15 @@ bool command_raw(const struct command *command, const char *rest, size_t *ret);
 /** Append "usage: ..." of @p command. */
 void help_usage(struct text *text, const struct command *command);
 
+/**
+ * Append @p size bytes of words of help, in lines that begin with @p indent blanks.
+ *
+ * @param[in,out] column Where the text is; beyond the indent, a blank or a new line comes first.
+ */
+void help_wrap(struct text *text, const char *words, size_t size, size_t indent, size_t *column);
+/** Append a line of a list of help: two blanks, @p left in @p width columns, and the summary, which may take several lines. */
+void help_row(struct text *text, const char *left, int width, const char *summary);
+
 /** HD_ERR_ARGUMENT: "PROBLEM; usage: ..." of the command. */
 HD_NODISCARD enum hd_status call_usage(const struct call *call, const char *problem);
 

@@ -32,13 +32,60 @@ enum hd_status call_usage(const struct call *call, const char *problem)
 		    text.bytes ? text.bytes : "");
 }
 
+void help_wrap(struct text *text, const char *words, size_t size, size_t indent, size_t *column)
+{
+	for (const char *end = words + size; words < end;) {
+		const char *blank = memchr(words, ' ', (size_t)(end - words));
+		size_t word = (size_t)((blank ? blank : end) - words);
+		if (*column > indent && *column + 1 + word > HELP_WIDTH) {
+			text_printf(text, "\n%*s", (int)indent, "");
+			*column = indent;
+		} else if (*column > indent) {
+			text_puts(text, " ");
+			*column += 1;
+		}
+		text_append(text, words, word);
+		*column += word;
+		words += word + (blank != NULL);
+	}
+}
+
+void help_row(struct text *text, const char *left, int width, const char *summary)
+{
+	size_t begin = text->size, indent = (size_t)width + 3;
+	text_printf(text, "  %-*s", width, left);
+	if (text->size - begin < indent)
+		text_puts(text, " ");
+	size_t column = text->size - begin;
+	help_wrap(text, summary, strlen(summary), indent, &column);
+	text_puts(text, "\n");
+}
+
+/* The rest of a line that is too long comes in front of the next one; what begins with a blank is in its place. */
+static void append_description(struct text *text, const char *at)
+{
+	for (size_t column = 0; *at;) {
+		size_t size = strcspn(at, "\n"), before = column + (column > 0) + size;
+		if (*at == ' ') {
+			text_append(text, at, size);
+			column = before;
+		} else {
+			help_wrap(text, at, size, 0, &column);
+		}
+		at += size + (at[size] == '\n');
+		bool goes_on = column != before && *at && *at != '\n' && *at != ' ';
+		text_puts(text, goes_on ? "" : "\n");
+		column = goes_on ? column : 0;
+	}
+}
+
 static void append_options(struct text *text, const struct option *option, const char *dash)
 {
 	for (; option && option->name; option++) {
 		char left[64];
 		(void)snprintf(left, sizeof(left), "%s%s%s%s", dash, option->name,
 			       option->value ? " " : "", option->value ? option->value : "");
-		text_printf(text, "  %-18s %s\n", left, option->help);
+		help_row(text, left, 18, option->help);
 	}
 }
 
@@ -72,8 +119,10 @@ static void append_command(struct text *text, const struct command *command)
 	append_usage(text, command);
 	if (command->alias)
 		text_printf(text, "Also: %s\n", command->alias);
-	if (command->description)
-		text_printf(text, "\n%s", command->description);
+	if (command->description) {
+		text_puts(text, "\n");
+		append_description(text, command->description);
+	}
 	if (command->append_help)
 		command->append_help(text);
 	if (command->options) {
@@ -99,7 +148,7 @@ static void append_config(struct text *text)
 		"  color off\n\n"
 		"Settings, which set shows with their values:\n");
 	for (size_t i = 0; (name = hd_setting_name(i, &help)); i++)
-		text_printf(text, "  %-18s %s\n", name, help);
+		help_row(text, name, 18, help);
 	text_puts(text,
 		  "\nGDB and LLDB have files of their own: set heapdump NAME VALUE in ~/.gdbinit,\n"
 		  "heapdump set NAME VALUE in ~/.lldbinit.\n");
@@ -133,7 +182,7 @@ static void help_append(struct text *text, const struct command *command)
 	for (size_t i = 0; i < sizeof(help_lines) / sizeof(help_lines[0]); i++) {
 		const struct command *listed = help_lines[i].command;
 		if (listed) {
-			text_printf(text, "  %-19s %s\n", listed->name, listed->summary);
+			help_row(text, listed->name, 19, listed->summary);
 		} else {
 			text_printf(text, "%s%s:\n", i ? "\n" : "", help_lines[i].group);
 		}

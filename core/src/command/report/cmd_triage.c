@@ -319,8 +319,7 @@ static enum hd_status run_triage(struct call *call)
 }
 
 COMMAND(triage, .has_rows = true,
-	.summary =
-		"the first look: what it is, crash, damage, hang, memory, findings, and how to go on",
+	.summary = "the first look: crash, damage, hang, memory, findings, and how to go on",
 	.description =
 		"Runs info, crashinfo, verifyheap, hang and report, and shows the main line of each,\n"
 		"and three commands to go on with. A part that has no answer for this target says why. A heap\n"

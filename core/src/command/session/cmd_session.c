@@ -141,7 +141,7 @@ static void append_settings_help(struct text *text)
 	const char *help, *name;
 	text_puts(text, "\nSettings:\n");
 	for (size_t i = 0; (name = hd_setting_name(i, &help)); i++)
-		text_printf(text, "  %-18s %s\n", name, help);
+		help_row(text, name, 18, help);
 	text_puts(text, "\nThe shell program takes some from a file first: help config.\n");
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the help of sql: the tables with their columns, and queries to begin with. */
-#include "command/sql/sql_columns.h"
+#include <string.h>
 
-#define LINE_WIDTH 76u
+#include "command/call.h"
+#include "command/sql/sql_columns.h"
 
 /* A query, and what it is for. */
 static const struct {
@@ -40,40 +41,25 @@ static const struct {
 	  "SELECT type, message, count(*) FROM exceptions GROUP BY 1, 2 ORDER BY 3 DESC" },
 };
 
-/* Append words, in lines that begin with an indent. */
-static void append_wrapped(struct text *text, const char *words, size_t indent, size_t *column)
-{
-	while (*words) {
-		size_t size = strcspn(words, " ");
-		if (*column + 1 + size > LINE_WIDTH) {
-			text_printf(text, "\n%*s", (int)indent, "");
-			*column = indent;
-		} else if (*column > indent) {
-			text_puts(text, " ");
-			*column += 1;
-		}
-		text_append(text, words, size);
-		*column += size;
-		words += size + (words[size] == ' ');
-	}
-}
-
 static void append_table(struct text *text, const struct sql_table *table)
 {
 	struct sql_column columns[SQL_COLUMNS_MAX];
 	size_t count = sql_columns(table, columns);
-	text_printf(text, "\n  %s: %s.\n", table->name, table->help);
+	size_t column = 2 + strlen(table->name) + 1;
+	text_printf(text, "\n  %s:", table->name);
+	help_wrap(text, table->help, strlen(table->help), 4, &column);
+	text_puts(text, ".\n");
 	if (table->is_of_heaps)
 		text_puts(text, "    Only of a core or a process.\n");
 	if (table->needs)
 		text_printf(text, "    It needs one of: %s\n", table->needs);
 	for (size_t i = 0; i < count; i++) {
 		const char *help = columns[i].column->help;
-		size_t at = 29;
+		size_t at = 28;
 		text_printf(text, "    %-15s %-8s", columns[i].name,
 			    sql_declared_type(columns[i].column));
 		if (help)
-			append_wrapped(text, help, 29, &at);
+			help_wrap(text, help, strlen(help), 28, &at);
 		text_puts(text, "\n");
 	}
 }
@@ -88,7 +74,7 @@ void append_sql_help(struct text *text)
 	for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
 		size_t at = 4;
 		text_printf(text, "\n  %s:\n    ", examples[i].what);
-		append_wrapped(text, examples[i].query, 4, &at);
+		help_wrap(text, examples[i].query, strlen(examples[i].query), 4, &at);
 		text_puts(text, "\n");
 	}
 }
