@@ -129,6 +129,12 @@ class Small(unittest.TestCase):
                     if row["part"] in ("damage", "hang", "finding"):
                         self.assertIn("the GC heap is not in it", row["text"])
 
+    def test_a_message_goes_on_as_a_sentence(self) -> None:
+        path = core("crash10-nullref-heap")
+        if not path.exists():
+            self.skipTest(f"no {path}: scripts/make_corefiles.sh makes it")
+        self.assertRegex(run(str(path), "triage").out, r"instance of an object in Crash\.")
+
     def test_the_code_is_there_without_the_heap(self) -> None:
         for path, _ in self.each("threads-mini") + self.each("throw-triage"):
             with self.subTest(path.name):

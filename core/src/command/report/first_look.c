@@ -139,7 +139,9 @@ static void append_exception(struct text *text, const struct hd_rows *rows)
 	look_append(text, type);
 	if (message) {
 		text_puts(text, ": ");
-		look_append(text, message);
+		/* The sentence goes on. */
+		bool ends = message->size && message->text[message->size - 1] == '.';
+		text_append(text, message->text, message->size - (method && ends));
 	}
 	if (method) {
 		text_puts(text, " in ");
