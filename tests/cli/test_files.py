@@ -258,6 +258,26 @@ class Export(Base):
             self.check_error(run(BUBBLECS, "export", str(place / "x")), 3, "Permission denied")
 
 
+class WithoutProc(Base):
+    """A root folder with a program and a core, in which nobody has mounted /proc."""
+
+    def test_it_is_said(self) -> None:
+        line = 'mount -t tmpfs none /proc && exec "$@"'
+        words = ["unshare", "--mount", "sh", "-c", line, "sh"]
+        if subprocess.run([*words, "true"], capture_output=True, check=False).returncode:
+            self.skipTest("nobody may mount here")
+        done = subprocess.run(
+            [*words, PROGRAM, BUBBLECS, "info"],
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("cannot open: there is no /proc here", done.stderr)
+
+
 class StandardInput(Base):
     """symbolize, which reads it once."""
 

@@ -146,7 +146,7 @@ static enum hd_status open_regular(const char *path, int *ret_fd, struct stat *r
 		if (fd >= 0)
 			(void)close(fd);
 		errno = error;
-		return fail(err, HD_ERR_OS, 0, "%s: cannot open: %s", path, strerrordesc_np(error));
+		return fail(err, HD_ERR_OS, 0, "%s: cannot open: %s", path, open_reason(error));
 	}
 	if (S_ISFIFO(stat.st_mode)) {
 		(void)close(fd);

@@ -30,6 +30,16 @@ static int give_up_opening(int fd)
 	return -1;
 }
 
+#define OWN_FILES "/proc/self/fd"
+/* A file that is there cannot be opened, for there is no /proc: open() has no such error. */
+#define NO_PROC ENOSYS
+
+const char *open_reason(int error)
+{
+	return error == NO_PROC ? "there is no /proc here, by which files are opened: mount it"
+				: strerrordesc_np(error);
+}
+
 /*
  * Opening a FIFO would wait, and opening a device may do something: so check the file before
  * opening it.
@@ -47,6 +57,8 @@ static int open_input(const char *path)
 	    (S_ISFIFO(info.st_mode) && strcmp(path, STANDARD_INPUT) == 0)) {
 		(void)snprintf(place, sizeof(place), "/proc/self/fd/%d", found);
 		fd = open(place, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (fd < 0 && errno == ENOENT)
+			errno = access(OWN_FILES, F_OK) == 0 ? ENOENT : NO_PROC;
 	}
 	(void)give_up_opening(found);
 	return fd;

@@ -20,6 +20,9 @@
  */
 int open_as(enum hd_open_as as, const char *path);
 
+/** Why open_as() has failed, for a message; @p error is its errno. */
+const char *open_reason(int error);
+
 /** Open a folder below /proc or /sys/fs/cgroup, for readdir(); NULL and errno on failure. */
 DIR *open_system_folder(const char *path);
 

@@ -266,7 +266,7 @@ static enum hd_status open_text(struct naming *naming)
 	naming->fd = open_as(HD_OPEN_INPUT, naming->path);
 	if (naming->fd < 0) {
 		return fail(call->err, HD_ERR_OS, 0, "cannot open %s: %s", naming->path,
-			    strerrordesc_np(errno));
+			    open_reason(errno));
 	}
 	if (isatty(naming->fd)) {
 		(void)close(naming->fd);

@@ -33,7 +33,7 @@ enum hd_status target_is_core(const char *path, bool *ret, struct hd_error *err)
 	int fd = open_as(HD_OPEN_INPUT, path);
 	/* If it is not a regular file, the reader of dump files reports what is wrong. */
 	if (fd < 0 && errno != EISDIR && errno != EINVAL)
-		return fail(err, HD_ERR_OS, 0, "%s: cannot open: %s", path, strerrordesc_np(errno));
+		return fail(err, HD_ERR_OS, 0, "%s: cannot open: %s", path, open_reason(errno));
 	if (fd < 0)
 		return HD_OK;
 	HD_FREE uint8_t *head = mem_alloc(UNPACK_HEAD_SIZE, 1);
