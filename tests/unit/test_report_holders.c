@@ -379,6 +379,25 @@ TEST(what_entries_of_a_library_keep_is_named)
 	CU_ASSERT(strstr(finding->sentence, " Each of them keeps an object of type Page.") != NULL);
 }
 
+/* The finding is about the pages in the nodes: that a node keeps a page says nothing more. */
+TEST(an_item_of_a_node_is_said_once)
+{
+	uint64_t node = scene_class(scene, "System.Collections.Concurrent",
+				    "ConcurrentDictionary+Node", 1, 8, NULL);
+	uint64_t list = scene_full_list(scene, node, 24, (const uint32_t[]){ 1000, 0 }, 1000);
+	uint64_t items = fake_peek_u64(&scene->fake->memory, list + 8);
+	scene_segment(scene, GENERATION_2, (uint64_t)1000 * 4200);
+	for (uint64_t i = 0; i < 1000; i++) {
+		scene_set(scene, fake_peek_u64(&scene->fake->memory, items + 16 + 8 * i), 0,
+			  fake_object(scene->fake, page_type, 0));
+	}
+	scene_hold(scene, SCENE_STATIC, list);
+	const struct report_finding *finding = scene_finding(scene, "accumulation");
+	REQUIRE(finding);
+	CU_ASSERT(strstr(finding->title, "Page") != NULL);
+	CU_ASSERT(strstr(finding->sentence, "Each of them") == NULL);
+}
+
 TEST(entries_that_keep_different_things_are_not_said_to_keep_one)
 {
 	scene_hold(scene, SCENE_STATIC, make_entries(1));

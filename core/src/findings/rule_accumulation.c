@@ -277,7 +277,8 @@ static void describe_pile(struct report *report, const struct judged *judged,
 			report_share(report, finding->bytes), meaning(report, judged));
 	}
 	uint32_t kept = owners_kept_type(&report->facts, pile->sample, pile->sample_count);
-	if (is_one && kept != HD_NONE) {
+	/* The member that is named may be in a node of the collection. */
+	if (is_one && kept != HD_NONE && kept != judged->type) {
 		finding->sentence =
 			report_text(report, "%s Each of them keeps an object of type %s.",
 				    finding->sentence, report_short_name(report, kept));
