@@ -136,7 +136,7 @@ TEST(a_bad_value_changes_nothing)
 {
 	static const char *const cases[][2] = {
 		{ "max-mem", "" },         { "max-mem", "much" },
-		{ "max-mem", "-1" },       { "max-mem", "1T" },
+		{ "max-mem", "-1" },       { "max-mem", "1Y" },
 		{ "max-stop", "0" },       { "max-stop", "3601" },
 		{ "max-stop", "soon" },    { "max-stop", "4294967297" },
 		{ "workers", "65" },       { "workers", "-1" },
