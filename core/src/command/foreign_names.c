@@ -19,7 +19,6 @@
 #define STACK  "use clrstack, or clrstack -f for native frames too; clrstack -all for all threads"
 #define FRAME  "use clrstack, which shows all frames, with -a their arguments and locals"
 #define VALUES "use dumpobj for an object, dq or db for memory, and registers"
-#define CODE   "use dumpmd or ip2md for the method, and the debugger's own disassembly"
 
 static const struct {
 	const char *name, *advice;
@@ -40,7 +39,7 @@ static const struct {
 	{ "d", MEMORY },
 	{ "dbgout", NOT_NEEDED },
 	{ "detach", "use close" },
-	{ "disassemble", CODE },
+	{ "disassemble", "use clru for the code of a method, and a debugger for other code" },
 	{ "down", FRAME },
 	{ "dt", VALUES },
 	{ "dumpccw", WINDOWS },
