@@ -99,8 +99,8 @@ static enum hd_status run_clru(struct call *call)
 COMMAND(clru, .alias = "u", .has_rows = true,
 	.summary = "show the code of a method, with the lines and the IL that it was made of",
 	.description =
-		"METHOD is the address of a MethodDesc, or one in the code of a method. In GDB the\n"
-		"instructions are shown, with the names of what they call; elsewhere their bytes: LLDB's\n"
-		"disassemble knows managed methods, too.\n",
+		"METHOD is the address of a MethodDesc, or one in the code of a method. In\n"
+		"GDB the instructions are shown, with the names of what they call; elsewhere\n"
+		"their bytes. LLDB's disassemble knows managed methods, too.\n",
 	.example = "clru 7f0f794a1ba0", .top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_RUNTIME | NEEDS_METADATA, .words = { { "METHOD", VALUE_ADDRESS, false } });

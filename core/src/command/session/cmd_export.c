@@ -13,10 +13,10 @@ static const char *const format_choices[] = { "rpm",    "gcdump",     "heapsnaps
 					      "folded", "speedscope", "sqlite",
 					      "elf",    "perfmap",    NULL };
 
-#define EXPORT_OPTIONS(X)                                                                           \
-	X(OPT_FORMAT, "format", VALUE_CHOICE, "NAME",                                               \
-	  "rpm, gcdump, heapsnapshot, folded, speedscope, sqlite, elf, perfmap; by FILE, else rpm", \
-	  format_choices)                                                                           \
+#define EXPORT_OPTIONS(X)                                                                    \
+	X(OPT_FORMAT, "format", VALUE_CHOICE, "NAME",                                        \
+	  "rpm gcdump heapsnapshot folded speedscope sqlite elf perfmap; by FILE, else rpm", \
+	  format_choices)                                                                    \
 	X(OPT_LIVE, "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL)
 
 OPTIONS(export, EXPORT_OPTIONS);
