@@ -7,7 +7,10 @@
 Without CORE: some of each kind in corefiles/build, or of $COREFILES.  Each managed frame must have in both debuggers the
 arguments and named locals of `clrstack -a`, with the same values, and no value where clrstack has none.  Each object that a
 variable refers to must have the fields of `dumpobj` with the same values, and the text of a string or the elements of an array.
-A struct has the fields of `dumpvc`.  So what check_variables.py says of clrstack holds for the debuggers, too.  The file is checked by readelf, by llvm-dwarfdump and by eu-elflint, as far as they are there.
+A struct has the fields of `dumpvc`.  So what check_variables.py says of clrstack holds for the debuggers, too.  The file is
+checked by readelf, by llvm-dwarfdump and by eu-elflint, as far as they are there.
+One difference has a rule: the handler of a signal does not look like one to debuggers, so registers that it does not keep are
+lost for the frames that it has interrupted, and for their callers.
 Exit status 1 when anything differs, 77 without cores, or without GDB or LLDB.
 """
 from __future__ import annotations
@@ -90,6 +93,8 @@ class Comparison:
     def __init__(self, program: str, core: pathlib.Path) -> None:
         self.program, self.core = program, core
         self.wrong: list[str] = []
+        self.is_interrupted = False
+        self.lost = 0
         self.values = self.gone = self.fields = self.extra = self.kept_count = 0
         self.structs: list[tuple[str, Json, str]] = []
 
@@ -104,7 +109,9 @@ class Comparison:
             self.extra += 1  # a struct in a register
         elif known:
             self.values += 1
-            if not is_equal(said, found):
+            if self.is_interrupted and not said["address"] and not is_equal(said, found):
+                self.lost += 1
+            elif not is_equal(said, found):
                 self.wrong.append(f"{where}: {found['value']}, for heapdump {said['value']}")
             elif found["kind"] == "struct" and said.get("method_table"):
                 line = f"dumpvc {said['method_table']} {found['value']:x}"
@@ -176,11 +183,13 @@ class Comparison:
         objects: dict[int, Json] = {}
         compared = 0
         for thread in threads:
+            self.is_interrupted = False
             for frame in thread["frames"]:
                 row = frames.get(int(frame["sp"], 16)) if frame["kind"] == "managed" else None
                 if row is None or frame.get("unwound"):
                     continue
                 compared += 1
+                self.is_interrupted |= frame["active"] and frame is not thread["frames"][0]
                 self.frame(f"{name}: {frame['method']}", frame, row)
                 for found in row["objects"]:
                     objects.setdefault(found["address"], found)
@@ -237,6 +246,7 @@ def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
         f"{comparison.values} values, {comparison.gone} that are gone, {comparison.fields} fields"
     )
     kept = f"{comparison.kept_count} in fields of this"
+    kept += f", {comparison.lost} lost by a signal"
     return f"{told}, {kept}, {comparison.extra} only the debuggers have", comparison.wrong
 
 
