@@ -105,7 +105,7 @@ HD_API void hd_session_destroy(struct hd_session *session);
  * - "trust-files": "off" (the default), or "on": also use module files that are not proven to be
  *   the ones that the process had; this way a hostile core can read any file that the user may read
  * - "code": "on" (the default), or "off": the plug-ins do not let their debugger know the managed code
- *   of a core that it opens
+ *   of what it debugs
  * - "backend": "auto" (the default), "file", "process", "debugger": see hd_session_debugger()
  * @retval HD_OK
  * @retval HD_ERR_ARGUMENT no such setting, a value out of range, or a NULL pointer; nothing is

@@ -30,7 +30,7 @@ static const struct {
 	{ "exact", "read a .nettrace as dotnet-gcdump does, to the byte: on or off" },
 	{ "snapshot", "which heap snapshot of a .nettrace to read (0 = the first)" },
 	{ "pager", "send answers at the prompt of heapdump through $PAGER, or less: on or off" },
-	{ "code", "let a debugger know the managed code of a core that it opens: on or off" },
+	{ "code", "let a debugger know the managed code of what it debugs: on or off" },
 	{ "backend", "how a debugger's memory is read: auto, file, process or debugger" },
 };
 
