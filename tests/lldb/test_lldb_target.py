@@ -456,6 +456,31 @@ class DotnetLiveTest(unittest.TestCase):
         os.kill(child.pid, signal.SIGCONT)
         self.assertIn(targets.wait_for_state(child.pid, "RS"), "RS")
 
+    def test_step_comes_into_a_method(self) -> None:
+        program = targets.COREFILES / "apps" / "stepping-net10.0" / "stepping.dll"
+        source = support.SOURCE / "corefiles" / "apps" / "stepping" / "Program.cs"
+        if not program.exists() or shutil.which("dotnet") is None:
+            self.skipTest(f"no dotnet, or no {program}")
+        child = targets.Child(["dotnet", str(program)])
+        self.addCleanup(child.end)
+        lines = source.read_text(encoding="utf-8").splitlines()
+        number = next(i for i, line in enumerate(lines, 1) if "= Sum(from, to);" in line)
+        assert child.process.stdin is not None
+        child.process.stdin.write(b"transfer:1000000000\n")
+        child.process.stdin.flush()
+        answers = run_lldb(
+            f"breakpoint set -f Program.cs -l {number}",
+            "process continue",
+            "thread step-in",
+            "bt 2",
+            "finish",
+            options=("-p", str(child.pid)),
+        )
+        self.assertIn("stop reason = breakpoint 1.", answers[1])
+        self.assertRegex(answers[2], r"managed`Shop\.Bank\.Sum\b")
+        self.assertRegex(answers[3], r"frame #1: 0x\w+ managed`Shop\.Bank\.Transfer\b")
+        self.assertRegex(answers[4], r"managed`Shop\.Bank\.Transfer\b.* at Program\.cs:")
+
     def test_roots(self) -> None:
         started = targets.start_facts()
         if started is None:
