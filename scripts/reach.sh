@@ -1,9 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# reach.sh musl [VERSION...]: programs of other kinds than this machine's: .NET for linux-musl-x64 (Alpine), run by Debian's musl.
+# reach.sh musl|arm64 [VERSION...]: programs of other kinds than this machine's: .NET for linux-musl-x64 (Alpine), run by Debian's
+# musl, and for linux-arm64, run by qemu-user, with heapdump built for arm64, too.
 #
-# It takes two minutes, fetches NuGet's runtime packs and dotnet-dump (all pinned, in BUILD/reach), and ends with 77 where these,
-# the .NET SDK, or musl-tools are not here. HEAPDUMP_BUILD is the folder of the build (build).
+# It takes two minutes, and ten for arm64, fetches NuGet's runtime packs and dotnet-dump (all pinned, in BUILD/reach) and Debian's
+# packages for arm64, and ends with 77 where these, the .NET SDK, musl-tools, or qemu-user-static and gcc-aarch64-linux-gnu are
+# not here. HEAPDUMP_BUILD is the folder of the build (build).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export HEAPDUMP_BUILD=${HEAPDUMP_BUILD:-$PWD/build}
@@ -13,8 +15,12 @@ musl)
     scripts/static.sh "$HEAPDUMP_BUILD"
     exec tests/reach/check_musl.py "$@"
     ;;
+arm64)
+    shift
+    exec tests/reach/check_arm64.py "$@"
+    ;;
 *)
-    echo "usage: reach.sh musl [VERSION...]" >&2
+    echo "usage: reach.sh musl|arm64 [VERSION...]" >&2
     exit 2
     ;;
 esac

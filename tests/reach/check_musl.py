@@ -30,7 +30,9 @@ PROGRAM = str(BUILD / "heapdump")
 HERE = SOURCE / "tests" / "reach"
 FOLDER = Path(os.environ.get("HD_REACH", BUILD / "reach")).resolve()
 VERSIONS = ["8.0.34", "10.0.15", "11.0.0"]
-PACK = "microsoft.netcore.app.runtime.linux-musl-x64"
+RID = "linux-musl-x64"
+PACKS = "microsoft.netcore.app.runtime"
+PACK = f"{PACKS}.{RID}"
 WEB_PACK = "microsoft.aspnetcore.app.runtime.linux-musl-x64"
 # The programs of corefiles/apps, for this release, and the checks of what they say about themselves.
 APPS_VERSION = "10.0.15"
@@ -75,15 +77,16 @@ def run(*words: str | Path, **options: Any) -> str:
     return done.stdout
 
 
-def dotnet_restore(folder: Path) -> None:
-    """The packs, by NuGet's own client."""
-    versions = ";".join(f"[{version}]" for version in VERSIONS)
+def restore_packs(folder: Path, packs: dict[str, list[str]]) -> None:
+    """Versions of packs, by NuGet's own client."""
     folder.mkdir(parents=True, exist_ok=True)
-    packs = f'<PackageDownload Include="{PACK}" Version="{versions}" />'
-    packs += f'<PackageDownload Include="{WEB_PACK}" Version="[{APPS_VERSION}]" />'
+    rows = "".join(
+        f'<PackageDownload Include="{name}" Version="{";".join(f"[{version}]" for version in versions)}" />'
+        for name, versions in packs.items()
+    )
     (folder / "packs.csproj").write_text(
         '<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><TargetFramework>net10.0</TargetFramework></PropertyGroup>'
-        f"<ItemGroup>{packs}</ItemGroup></Project>\n",
+        f"<ItemGroup>{rows}</ItemGroup></Project>\n",
         encoding="utf-8",
     )
     env = {**os.environ, "NUGET_PACKAGES": str(folder / "nuget")}
@@ -106,12 +109,17 @@ def libraries(folder: Path) -> None:
     (folder / "libstdc++.so.6").write_bytes(library)
 
 
-def lay_out(version: str) -> None:
+def named(kind: str, version: str, rid: str) -> Path:
+    """The folder of a runtime or program."""
+    return FOLDER / (f"{kind}-{version}" if rid == RID else f"{kind}-{rid}-{version}")
+
+
+def lay_out(version: str, rid: str = RID) -> None:
     """A runtime as an installation has it."""
-    root = FOLDER / f"root-{version}"
+    root = named("root", version, rid)
     if root.exists():
         return
-    pack = FOLDER / "nuget" / PACK / version / "runtimes" / "linux-musl-x64"
+    pack = FOLDER / "nuget" / f"{PACKS}.{rid}" / version / "runtimes" / rid
     parts = root.with_suffix(".new")
     framework = parts / "shared" / "Microsoft.NETCore.App" / version
     framework.mkdir(parents=True)
@@ -173,14 +181,14 @@ def check_apps() -> list[str]:
     return bad
 
 
-def compile_truth(version: str) -> None:
+def compile_truth(version: str, rid: str = RID) -> None:
     """Compile truth.cs against the assemblies of the pack."""
-    out = FOLDER / f"truth-{version}"
+    out = named("truth", version, rid)
     out.mkdir(exist_ok=True)
     sdk = run("dotnet", "--list-sdks").strip().split("\n")[-1]
     match = re.match(r"(\S+) \[(.*)\]", sdk)
     assert match, sdk
-    framework = FOLDER / f"root-{version}" / "shared" / "Microsoft.NETCore.App" / version
+    framework = named("root", version, rid) / "shared" / "Microsoft.NETCore.App" / version
     names = (
         "System.Private.CoreLib System.Runtime System.Console System.Collections System.Threading"
     )
@@ -541,7 +549,7 @@ def main() -> int:
             raise Missing("there is no .NET SDK")
         libraries(FOLDER / "lib")
         bad += check_heap()
-        dotnet_restore(FOLDER)
+        restore_packs(FOLDER, {PACK: VERSIONS, WEB_PACK: [APPS_VERSION]})
         for version in sys.argv[1:] or VERSIONS:
             lay_out(version)
             compile_truth(version)

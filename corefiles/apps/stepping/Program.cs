@@ -67,7 +67,7 @@ namespace Shop
         public static async Task<long> PayAsync(Ledger ledger, long amount)
         {
             long before = ledger.Amount;
-            await Task.Delay(300); // longer than GDB takes to step here
+            await Task.Delay(2000); // longer than GDB takes to step here, also on a machine that is busy
             ledger.Amount += amount;
             await Task.Yield();
             return ledger.Amount - before;

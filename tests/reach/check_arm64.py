@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""arm64 on this machine: heapdump built for it, and a program of .NET for linux-arm64, both run by qemu-user.
+
+    check_arm64.py [VERSION...]
+
+What is built for arm64 gives the same documents about every committed core as what is built here. Each release runs truth.cs until
+it ends itself; qemu writes the core, which is compared with what the program is. (dotnet-dump finds no runtime in such a core: it lacks
+the list of mapped files.) No process of arm64 is looked at: qemu-user has no ptrace, and neither seccomp nor Landlock. Debian's
+packages for arm64 and NuGet's runtime packs are fetched; where something is missing, the test is skipped (exit status 77),
+with a line. HD_REACH is the folder of what was fetched and built (build/reach).
+"""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import check_musl as programs
+from check_musl import BUILD, FOLDER, HERE, PROGRAM, SKIPPED, SOURCE, Missing, run
+
+VERSIONS = ["10.0.15", "11.0.0"]
+RID = "linux-arm64"
+PACK = f"microsoft.netcore.app.runtime.{RID}"
+ROOT = FOLDER / "arm64-root"
+BUILT = FOLDER / "arm64-build"
+PACKAGES = (
+    "libc6-dev libelf-dev libjansson-dev libzstd-dev libsqlite3-dev zlib1g-dev libedit-dev"
+    " libseccomp-dev libstdc++6"
+).split()
+# Commands whose documents are compared.
+COMMANDS = ["info", "dumpheap -stat", "clrstack -all", "clrstack -a", "verifyheap", "hang"]
+COMMANDS += ["report", "gchandles -stat", "threads", "crashinfo", "registers", "memory"]
+
+TOOLCHAIN = """
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_SYSROOT {root})
+set(CMAKE_LIBRARY_PATH /usr/lib/aarch64-linux-gnu)
+set(CMAKE_INCLUDE_PATH /usr/include/aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+"""
+
+
+def fetch_packages() -> None:
+    """Debian's packages for arm64, unpacked; the state of this machine's apt stays as it is."""
+    if ROOT.exists():
+        return
+    state = FOLDER / "apt-arm64"
+    for part in ("state/lists/partial", "cache/archives/partial", "parts"):
+        (state / part).mkdir(parents=True, exist_ok=True)
+    (state / "status").touch()
+    options = {
+        "APT::Architecture": "arm64",
+        "APT::Architectures::": "arm64",
+        "Dir::State": state / "state",
+        "Dir::State::status": state / "status",
+        "Dir::Cache": state / "cache",
+        "APT::Install-Recommends": "0",
+        "Acquire::Languages": "none",
+        "APT::Sandbox::User": "root",
+    }
+    words = [part for name, value in options.items() for part in ("-o", f"{name}={value}")]
+    run("apt-get", *words, "update", "-q", timeout=600)
+    run("apt-get", *words, "install", "-y", "-q", "--download-only", *PACKAGES, timeout=600)
+    parts = ROOT.with_suffix(".new")
+    parts.mkdir(exist_ok=True)
+    for package in sorted((state / "cache" / "archives").glob("*.deb")):
+        run("dpkg-deb", "-x", package, parts)
+    parts.rename(ROOT)
+
+
+def build() -> None:
+    """The shell program for arm64."""
+    BUILT.mkdir(exist_ok=True)
+    toolchain = FOLDER / "arm64.cmake"
+    toolchain.write_text(TOOLCHAIN.format(root=ROOT), encoding="utf-8")
+    config = ROOT / "usr" / "lib" / "aarch64-linux-gnu" / "pkgconfig"
+    env = {**os.environ, "PKG_CONFIG_SYSROOT_DIR": str(ROOT), "PKG_CONFIG_LIBDIR": str(config)}
+    words = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DHD_LLDB=OFF", "-DHD_TESTS=OFF"]
+    words += [f"-DCMAKE_TOOLCHAIN_FILE={toolchain}"]
+    run("cmake", "-S", SOURCE, "-B", BUILT, *words, env=env)
+    run("ninja", "-C", BUILT, timeout=3600)
+
+
+def emulated(program: Path, *words: str | Path) -> list[str]:
+    """The words that run a program of arm64."""
+    return ["qemu-aarch64-static", "-cpu", "max,pauth-impdef=on", "-L", str(ROOT)] + [
+        str(word) for word in (program, *words)
+    ]
+
+
+def answer(words: list[str]) -> tuple[int, str]:
+    """Status and document of a command."""
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=900)
+    return done.returncode, done.stdout
+
+
+def check_answers() -> list[str]:
+    """Documents that differ."""
+    bad, count = [], 0
+    for core in sorted((SOURCE / "corefiles").glob("*.core.zst")):
+        for command in COMMANDS:
+            words = ["--no-sandbox", "--no-files", "--json", str(core), *command.split()]
+            count += 1
+            if answer(emulated(BUILT / "heapdump", *words)) != answer([PROGRAM, *words]):
+                bad.append(f"{core.name}: {command} differs")
+                print(bad[-1], flush=True)
+    print(f"{'':8} {count} documents by a build for arm64, {len(bad)} differ", flush=True)
+    return bad
+
+
+def environment(version: str) -> dict[str, str]:
+    """Nothing but what the program needs."""
+    return {
+        "PATH": "/usr/bin:/bin",
+        "HOME": "/tmp",
+        "DOTNET_ROOT": str(FOLDER / f"root-{RID}-{version}"),
+        "FXR_VERSION": version,
+        "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1",
+        "DOTNET_EnableWriteXorExecute": "0",
+    }
+
+
+def core_of(version: str) -> Path:
+    """The core that qemu writes of the program, which ends itself; qemu's own is taken away."""
+    folder = FOLDER / f"arm64-{version}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    subprocess.run(
+        emulated(FOLDER / "arm64-host", FOLDER / f"truth-{RID}-{version}" / "truth.dll", "crash"),
+        env=environment(version),
+        cwd=folder,
+        capture_output=True,
+        check=False,
+        timeout=900,
+        preexec_fn=programs.limit_cores,
+    )
+    cores = list(folder.glob("qemu_*.core"))
+    for other in folder.iterdir():
+        if other not in cores:
+            other.unlink()
+    if not cores:
+        raise Missing(f"{version}: qemu has written no core")
+    return cores[0]
+
+
+def check_version(version: str) -> list[str]:
+    """Errors about a release, and its lines of the table."""
+    core = core_of(version)
+    bad, numbers = programs.check_target(str(core), [], crashed=True)
+    cells = ", ".join(f"{count} {name}" for name, count in numbers.items())
+    print(f"{version:8} {'core of qemu-user':20} {cells}", flush=True)
+    core.unlink()
+    return bad
+
+
+def main() -> int:
+    """Exit status."""
+    bad: list[str] = []
+    try:
+        for tool in ("dotnet", "qemu-aarch64-static", "aarch64-linux-gnu-gcc"):
+            if not shutil.which(tool):
+                raise Missing(f"there is no {tool}: qemu-user-static, gcc-aarch64-linux-gnu")
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        fetch_packages()
+        build()
+        bad += check_answers()
+        run("aarch64-linux-gnu-gcc", "-O2", "-o", FOLDER / "arm64-host", HERE / "musl_host.c")
+        versions = sys.argv[1:] or VERSIONS
+        programs.restore_packs(FOLDER, {PACK: versions})
+        for version in versions:
+            programs.lay_out(version, RID)
+            programs.compile_truth(version, RID)
+            bad += check_version(version)
+    except Missing as missing:
+        print(f"skipped: {missing}")
+        return SKIPPED
+    print("\n".join(bad) or "all as it has to be")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
