@@ -95,7 +95,8 @@ static void note_short_names(struct answer *answer, const struct schema *schema,
 		return;
 	for (size_t i = 0; i < schema->count; i++) {
 		uint8_t kind = schema->columns[i].kind;
-		kind = kind == KIND_ANY ? cells[i].kind : kind;
+		if (kind == KIND_ANY)
+			kind = (uint8_t)cells[i].kind;
 		if (cells[i].is_there && (kind == KIND_TEXT || kind == KIND_TYPE) &&
 		    short_names_has(answer->short_names, cells[i].text.bytes, cells[i].text.size))
 			answer->has_short_name = true;

@@ -89,11 +89,10 @@ static bool is_reader(struct reader_search *search, const struct async_node *met
 	return reads == 1;
 }
 
-static bool is_other_channel(const struct waits *waits, const struct object *object,
-			     uint64_t wanted)
+static bool is_other_channel(const struct wait_reach *reach, const struct object *object)
 {
-	return object->address != wanted &&
-	       async_graph_type(waits->async, object->type) == ASYNC_CHANNEL;
+	return object->address != reach->wanted &&
+	       async_graph_type(reach->waits->async, object->type) == ASYNC_CHANNEL;
 }
 
 /* Do the variables of a method lead to what search->reach looks for? */
@@ -210,11 +209,10 @@ static enum hd_status fill_channel(struct reader_search *search, size_t begin,
 }
 
 /* Is it the TaskCompletionSource of one that a reader waits for? */
-static bool is_awaited_source(const struct waits *waits, const struct object *object,
-			      uint64_t wanted)
+static bool is_awaited_source(const struct wait_reach *reach, const struct object *object)
 {
-	struct reader_search *search = (struct reader_search *)(uintptr_t)wanted;
-	struct member task = fact_of(waits->members, object, FACT_COMPLETION_SOURCE_TASK);
+	struct reader_search *search = reach->arg;
+	struct member task = fact_of(reach->waits->members, object, FACT_COMPLETION_SOURCE_TASK);
 	const struct wait_rows *sources = &search->sources;
 	if (task.state != MEMBER_READ)
 		return false;
@@ -229,7 +227,7 @@ static bool is_awaited_source(const struct waits *waits, const struct object *ob
 static void look_from(struct reader_search *search, uint64_t address)
 {
 	search->reach->is_wanted = is_awaited_source;
-	search->reach->wanted = (uintptr_t)search;
+	search->reach->arg = search;
 	(void)wait_reaches(search->reach, address, ITEM_LEVELS);
 }
 

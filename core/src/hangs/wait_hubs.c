@@ -96,9 +96,10 @@ enum hd_status wait_hubs_find(const struct waits *waits, struct job *job, struct
 		    !invokes_client(graph, method))
 			continue;
 		uint32_t reader = reader_of(graph, i);
-		if (reader != ASYNC_NO_NODE && has_name_of(reach, i, reader))
+		if (reader != ASYNC_NO_NODE && has_name_of(reach, i, reader)) {
 			TRY(wait_rows_add(ret, waits->count + i + 1,
 					  (uint32_t)waits->count + reader, err));
+		}
 	}
 	wait_rows_sort(ret);
 	return graph->failed ? fail_nomem(err) : HD_OK;

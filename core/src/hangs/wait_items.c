@@ -42,6 +42,30 @@ static bool is_followed(const struct wait_items *items, const struct object *obj
 	       !async_type_is_task(async_graph_type(items->waits->async, object->type));
 }
 
+/* Where items are added, and who waits for them. */
+struct found_items {
+	struct wait_rows *rows;
+	uint32_t end;
+};
+
+/* Go on to what the object refers to; what there is no room for is looked at, but not followed. */
+static enum hd_status follow(struct wait_items *items, const struct object *object,
+			     unsigned int levels, size_t *count, const struct found_items *found,
+			     struct hd_error *err)
+{
+	struct references references;
+	struct reference reference;
+	references_begin(&references, &items->inner, object);
+	while (references_next(&references, &reference)) {
+		if (*count < ITEM_OBJECTS_MAX) {
+			items->ways[(*count)++] = (struct item_way){ reference.value, levels };
+		} else if (is_item(items, reference.value)) {
+			TRY(wait_rows_add(found->rows, reference.value, found->end, err));
+		}
+	}
+	return HD_OK;
+}
+
 /* Add the items that are at @p address, or to which objects lead from there. */
 static enum hd_status look_at(struct wait_items *items, uint64_t address, uint32_t end,
 			      struct wait_rows *rows, struct hd_error *err)
@@ -50,8 +74,6 @@ static enum hd_status look_at(struct wait_items *items, uint64_t address, uint32
 	items->ways[0] = (struct item_way){ address, items->levels };
 	for (size_t i = 0; i < count; i++) {
 		const struct item_way way = items->ways[i];
-		struct references references;
-		struct reference reference;
 		struct object object;
 		if (is_item(items, way.address)) {
 			TRY(wait_rows_add(rows, way.address, end, err));
@@ -60,15 +82,8 @@ static enum hd_status look_at(struct wait_items *items, uint64_t address, uint32
 		if (!way.levels || !member_object(items->waits->members, way.address, &object) ||
 		    !is_followed(items, &object))
 			continue;
-		references_begin(&references, &items->inner, &object);
-		while (references_next(&references, &reference)) {
-			if (count < ITEM_OBJECTS_MAX) {
-				items->ways[count++] =
-					(struct item_way){ reference.value, way.levels - 1 };
-			} else if (is_item(items, reference.value)) {
-				TRY(wait_rows_add(rows, reference.value, end, err));
-			}
-		}
+		TRY(follow(items, &object, way.levels - 1, &count,
+			   &(struct found_items){ rows, end }, err));
 	}
 	return HD_OK;
 }

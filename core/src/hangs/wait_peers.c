@@ -46,10 +46,9 @@ bool wait_peer_is_here(const struct waits *waits, const struct wait_peers *peers
 	return false;
 }
 
-static bool is_socket(const struct waits *waits, const struct object *object, uint64_t wanted)
+static bool is_socket(const struct wait_reach *reach, const struct object *object)
 {
-	(void)wanted;
-	return async_graph_type(waits->async, object->type) == ASYNC_SOCKET_ITSELF;
+	return async_graph_type(reach->waits->async, object->type) == ASYNC_SOCKET_ITSELF;
 }
 
 uint64_t wait_peer_socket(const struct waits *waits, uint64_t connection)

@@ -6,16 +6,15 @@
 
 #define OBJECT_MAX 1024u
 
-bool reach_is_object(const struct waits *waits, const struct object *object, uint64_t wanted)
+bool reach_is_object(const struct wait_reach *reach, const struct object *object)
 {
-	(void)waits;
-	return object->address == wanted;
+	return object->address == reach->wanted;
 }
 
-bool reach_is_source(const struct waits *waits, const struct object *object, uint64_t wanted)
+bool reach_is_source(const struct wait_reach *reach, const struct object *object)
 {
-	struct member task = fact_of(waits->members, object, FACT_COMPLETION_SOURCE_TASK);
-	return task.state == MEMBER_READ && task.bits == wanted;
+	struct member task = fact_of(reach->waits->members, object, FACT_COMPLETION_SOURCE_TASK);
+	return task.state == MEMBER_READ && task.bits == reach->wanted;
 }
 
 static bool is_followed(const struct waits *waits, const struct object *object)
@@ -38,7 +37,7 @@ bool wait_reaches(struct wait_reach *reach, uint64_t address, unsigned int level
 		struct object object;
 		if (!member_object(waits->members, way->address, &object))
 			continue;
-		if (reach->is_wanted(waits, &object, reach->wanted)) {
+		if (reach->is_wanted(reach, &object)) {
 			reach->found = way->address;
 			reach->from = way->from;
 			return true;

@@ -17,9 +17,10 @@ struct reach_way {
 struct wait_reach {
 	const struct waits *waits;
 	/** Is it what is looked for? */
-	bool (*is_wanted)(const struct waits *waits, const struct object *object, uint64_t wanted);
-	uint64_t wanted;
-	uint64_t found; /**< out: where it is */
+	bool (*is_wanted)(const struct wait_reach *reach, const struct object *object);
+	uint64_t wanted; /**< for is_wanted, */
+	void *arg;       /**< as this is */
+	uint64_t found;  /**< out: where it is */
 	struct object
 		from; /**< out: the object whose field leads to it; type NULL: it is the first one itself */
 	struct reach_way ways[REACH_OBJECTS_MAX]; /**< private */
@@ -29,6 +30,6 @@ struct wait_reach {
 bool wait_reaches(struct wait_reach *reach, uint64_t address, unsigned int levels);
 
 /** is_wanted: the object at @p wanted. */
-bool reach_is_object(const struct waits *waits, const struct object *object, uint64_t wanted);
+bool reach_is_object(const struct wait_reach *reach, const struct object *object);
 /** is_wanted: a TaskCompletionSource with the task at @p wanted. */
-bool reach_is_source(const struct waits *waits, const struct object *object, uint64_t wanted);
+bool reach_is_source(const struct wait_reach *reach, const struct object *object);

@@ -47,9 +47,10 @@ static enum hd_status collect(struct rental_search *search, struct hd_error *err
 	for (uint32_t i = 0; i < waits->async->rows_count; i++) {
 		const struct async_node *method = &waits->async->rows[i];
 		if (method->wait == AWAIT_READ && method->object && !method->is_limited &&
-		    method->next == ASYNC_NO_NODE)
+		    method->next == ASYNC_NO_NODE) {
 			TRY(wait_rows_add(&search->waiters, method->object,
 					  (uint32_t)waits->count + i, err));
+		}
 	}
 	wait_rows_sort(&search->waiters);
 	return HD_OK;

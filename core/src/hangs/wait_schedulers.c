@@ -101,9 +101,10 @@ static void add_steps(struct scheduler_search *search, const struct object *obje
 	struct reference reference;
 	references_begin(&references, &search->window, object);
 	while (search->steps_count < STEPS_MAX && references_next(&references, &reference)) {
-		if (!was_met(search, reference.value))
+		if (!was_met(search, reference.value)) {
 			search->steps[search->steps_count++] =
 				(struct scheduler_step){ reference.value, from };
+		}
 	}
 }
 
@@ -144,17 +145,17 @@ static enum hd_status find_queued(struct scheduler_search *search, struct wait_r
 			continue;
 		++*ret_count;
 		uint32_t method = method_of_step(waits, &object);
-		if (method != ASYNC_NO_NODE)
+		if (method != ASYNC_NO_NODE) {
 			TRY(wait_rows_add(queued, waits->async->rows[method].task, search->thread,
 					  err));
+		}
 	}
 	return HD_OK;
 }
 
-static bool is_on_way(const struct waits *waits, const struct object *object, uint64_t wanted)
+static bool is_on_way(const struct wait_reach *reach, const struct object *object)
 {
-	const struct scheduler_search *search = (const struct scheduler_search *)(uintptr_t)wanted;
-	(void)waits;
+	const struct scheduler_search *search = reach->arg;
 	for (size_t i = 0; i < search->way_count; i++) {
 		if (search->way[i] == object->address)
 			return true;
@@ -166,7 +167,7 @@ static bool is_on_way(const struct waits *waits, const struct object *object, ui
 static bool leads_to_queue(struct scheduler_search *search, uint64_t address, unsigned int levels)
 {
 	search->reach.is_wanted = is_on_way;
-	search->reach.wanted = (uintptr_t)search;
+	search->reach.arg = search;
 	return wait_reaches(&search->reach, address, levels);
 }
 

@@ -125,10 +125,10 @@ uint32_t elf_types_reference(struct elf_types *table, uint32_t target)
 /* The primitive with that name; 0: it is not one. */
 static uint8_t primitive_of(const char *name)
 {
-	for (uint8_t i = ELEMENT_VOID; i <= ELEMENT_U; i++) {
-		const char *known = type_base_name(i);
+	for (unsigned int i = ELEMENT_VOID; i <= ELEMENT_U; i++) {
+		const char *known = type_base_name((uint8_t)i);
 		if (known && strcmp(known, name) == 0)
-			return i;
+			return (uint8_t)i;
 	}
 	return 0;
 }

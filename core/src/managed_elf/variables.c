@@ -50,9 +50,10 @@ static uint32_t type_of(struct variable_making *making, const struct method_vari
 			bool is_this)
 {
 	struct elf_types *types = &making->types;
-	if (variable->element_type != ELEMENT_BYREF || !variable->type)
+	if (variable->element_type != ELEMENT_BYREF || !variable->type) {
 		return elf_types_of(types, variable->element_type, variable->type,
 				    variable->type_name);
+	}
 	uint32_t target = elf_types_stored(types, variable->type);
 	return is_this ? elf_types_pointer(types, target) : elf_types_reference(types, target);
 }
@@ -549,19 +550,21 @@ void variables_write(struct variable_making *making, const struct code_function 
 	};
 	const struct method_variables *variables = &making->variables;
 	for (size_t i = 0; i < variables->argument_count; i++) {
-		if (variables->rows[i].name)
+		if (variables->rows[i].name) {
 			put_variable(&writer,
 				     &(struct shown_variable){ .name = variables->rows[i].name,
 							       .number = (uint32_t)i,
 							       .type = making->type_rows[i] });
+		}
 	}
 	for (size_t i = 0; i < making->kept_count; i++) {
 		const struct kept_variable *kept = &making->kept[i];
-		if (!has_variable(making, kept->name))
+		if (!has_variable(making, kept->name)) {
 			put_variable(&writer, &(struct shown_variable){ .name = kept->name,
 									.type = kept->type_row,
 									.kept = kept,
 									.is_local = true });
+		}
 	}
 	put_locals(&writer);
 }

@@ -226,9 +226,10 @@ enum hd_status hd_snapshot_frozen(struct hd_snapshot *snapshot,
 				  const struct hd_snapshot_range *ranges, size_t count,
 				  struct hd_error *err)
 {
-	if (!snapshot || (!ranges && count))
+	if (!snapshot || (!ranges && count)) {
 		return fail(err, HD_ERR_ARGUMENT, 0,
 			    "there is no snapshot, or there are no ranges");
+	}
 	frozen_deinit(&snapshot->frozen);
 	struct raw_frozen *frozen = &snapshot->frozen;
 	struct hd_snapshot_range *sorted = mem_alloc(count + 1, sizeof(*sorted));
