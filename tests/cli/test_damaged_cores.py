@@ -345,8 +345,8 @@ class Bad(unittest.TestCase):
         cases: list[tuple[bytes, str]] = []
         head = bytearray(unpacked().read_bytes()[:4096])
         machine = bytearray(head)
-        struct.pack_into("<H", machine, 18, 183)
-        cases.append((bytes(machine), "ARM64"))
+        struct.pack_into("<H", machine, 18, 243)
+        cases.append((bytes(machine), "RISC-V"))
         small = bytearray(head)
         small[4] = 1
         cases.append((bytes(small), "32"))

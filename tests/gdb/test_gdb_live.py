@@ -186,7 +186,7 @@ class StartedTest(unittest.TestCase):
     def test_next_finds_where_an_await_goes_on(self) -> None:
         if FLAVOUR == "net11.0":
             self.skipTest("async methods of .NET 11 have no state machine")
-        delay = line_of("await Task.Delay(300);")
+        delay = line_of("await Task.Delay(2000);")
         text = run(
             "pay:1",
             f"break Program.cs:{delay}",
