@@ -136,7 +136,7 @@ use_completion() {
         "$complete" "$1" "-segment" --json "/tmp/o'\''ther \$(touch evaluated)" dumpheap -seg
     done
     complete_in_bash "$1" "collect compopt -o filenames cor\$(touch evaluated) core dump core.1" co
-    complete_in_bash "$1" "close clrmodules clrstack clrthreads collect compopt -o filenames cor\$(touch evaluated) core dump core.1 crashinfo" c
+    complete_in_bash "$1" "close clrmodules clrstack clrthreads clru collect compopt -o filenames cor\$(touch evaluated) core dump core.1 crashinfo" c
     complete_in_bash "$1" " compopt -o default" "core\\ d"
     complete_in_bash "$1" " compopt -o default" "\$(touch evaluated)"
     complete_in_bash "$1" "json" --format = js

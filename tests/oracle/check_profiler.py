@@ -54,7 +54,7 @@ SIGNAL = signal.SIGRTMIN + 6
 SKIPPED = 77
 TIMEOUT = 300
 FLEETING = 500
-STACK, STATIC = "1", "4"
+STACK, STATIC, FROZEN = "1", "4", "5"
 CONTINUATION = "System.Runtime.CompilerServices.Continuation"
 INTERNAL = ("0", "5")
 
@@ -173,6 +173,10 @@ def compare_roots(rules: Rules, theirs: Log, ours: Log, kind: str) -> None:
         if kind == "memory" and root_kind in (STACK, *INTERNAL):
             rules.counts["stack-and-runtime"] += (own - some).total() + (some - own).total()
             continue
+        if kind == "socket" and root_kind == FROZEN:
+            # Only the profiler is told which objects are frozen; those of a trace have no root, and its answers say so.
+            rules.counts["frozen-not-told"] += (some - own).total()
+            some &= own
         lost, more = some - own, own - some
         if kind == "memory" and root_kind == STATIC:
             rules.counts["statics-not-told"] += more.total()
