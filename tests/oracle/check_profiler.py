@@ -173,7 +173,7 @@ def compare_roots(rules: Rules, theirs: Log, ours: Log, kind: str) -> None:
         if kind == "memory" and root_kind in (STACK, *INTERNAL):
             rules.counts["stack-and-runtime"] += (own - some).total() + (some - own).total()
             continue
-        if kind == "socket" and root_kind == FROZEN:
+        if kind in ("socket", "own") and root_kind == FROZEN:
             # Only the profiler is told which objects are frozen; those of a trace have no root, and its answers say so.
             rules.counts["frozen-not-told"] += (some - own).total()
             some &= own
