@@ -94,7 +94,7 @@ static void note_short_names(struct answer *answer, const struct schema *schema,
 	if (!answer->short_names || answer->has_short_name)
 		return;
 	for (size_t i = 0; i < schema->count; i++) {
-		uint8_t kind = schema->columns[i].kind;
+		uint8_t kind = (uint8_t)schema->columns[i].kind;
 		if (kind == KIND_ANY)
 			kind = (uint8_t)cells[i].kind;
 		if (cells[i].is_there && (kind == KIND_TEXT || kind == KIND_TYPE) &&
