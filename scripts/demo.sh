@@ -107,8 +107,12 @@ run build/heapdump --no-files "$hang11" verifyheap
 # A program for Alpine, of which musl tells nobody how its code is left.
 run build/heapdump --no-files corefiles/musl8.core.zst clrstack -all
 run build/heapdump --no-files corefiles/musl8.core.zst hang || [ $? -eq 1 ]
+# A core of an arm64 machine.
+run build/heapdump --no-files corefiles/arm64-11.core.zst clrstack -all
 
 gdb=(gdb -nx -q -batch -iex 'set debuginfod enabled off' -ex 'source gdb-plugin/heapdump.py')
+# Debian 12's LLDB 14 looks for its Python package in the wrong place, and says so at every start.
+export PYTHONPATH=/usr/lib/llvm-14/lib/python3.11/dist-packages
 lldb=(lldb-14 --no-lldbinit -b -o 'plugin load build/libheapdump_lldb.so')
 run_debugger "$object .*BubbleCS.GameBoard" "${gdb[@]}" -ex "heapdump open $dump" -ex "gcroot $object"
 run_debugger "$object .*BubbleCS.GameBoard" "${lldb[@]}" -o "heapdump open $dump" \
