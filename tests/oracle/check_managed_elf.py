@@ -4,7 +4,7 @@
 
     check_managed_elf.py [--program HEAPDUMP] [CORE...]
 
-Without CORE: some of each kind in corefiles/build, or of $COREFILES.  Each managed frame of clrstack must be a frame of
+Without CORE: of each kind in corefiles/build, or in $COREFILES, the core of one release (HEAPDUMP_TEST_ALL: of all).  Each managed frame of clrstack must be a frame of
 GDB and of LLDB, at the same place of the stack, with the same instruction pointer, method and line; and each of their stacks
 must end where threads begin.  Two differences have rules: a frame of precompiled code that has called a
 native function (an "inlined call") has for clrstack, as for SOS, the address that it has stored; the debuggers' is the true one.
@@ -24,7 +24,7 @@ import sys
 import tempfile
 from typing import Any, Iterator
 
-from session import SOURCE, Json, ask, check_cores
+from session import SOURCE, Json, ask, check_cores, one_release_of_each
 
 GDB_PLUGIN = SOURCE / "gdb-plugin" / "heapdump.py"
 BUILD = pathlib.Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build"))
@@ -32,12 +32,13 @@ LLDB_PLUGIN = BUILD / "libheapdump_lldb.so"
 
 # The cores that are compared, of each release.
 KINDS = (
-    "hang{}-mixed-*.core",
-    "hang{}-waits-*.core",
     "crash{}-overflow-heap.core",
-    "crash{}-[cfn]*-throw-heap.core",
+    "crash{}-catch-throw-heap.core",
+    "crash{}-finally-throw-heap.core",
     "crash{}-filter-abort-heap.core",
     "crash{}-nullref-heap.core",
+    "hang{}-mixed-*.core",
+    "hang{}-waits-*.core",
     "web{}-*.core",
     "vars{}-*.core",
     # A single-file program has the native code of the runtime in its own image. A core with the heap alone lacks
@@ -202,7 +203,7 @@ def main() -> int:
     if not shutil.which("gdb") or not shutil.which("lldb-14"):
         print("there is no GDB or no LLDB", file=sys.stderr)
         return 77
-    patterns = [kind.format(major) for kind in KINDS for major in (8, 9, 10, 11)]
+    patterns = one_release_of_each(KINDS, (8, 9, 10, 11))
     return check_cores(__doc__ or "", patterns, compare)
 
 

@@ -4,7 +4,7 @@
 
     check_managed_variables.py [--program HEAPDUMP] [CORE...]
 
-Without CORE: some of each kind in corefiles/build, or of $COREFILES.  Each managed frame must have in both debuggers the
+Without CORE: of each kind in corefiles/build, or in $COREFILES, the core of one release (HEAPDUMP_TEST_ALL: of all).  Each managed frame must have in both debuggers the
 arguments and named locals of `clrstack -a`, with the same values, and no value where clrstack has none.  Each object that a
 variable refers to must have the fields of `dumpobj` with the same values, and the text of a string or the elements of an array.
 A struct has the fields of `dumpvc`.  So what check_variables.py says of clrstack holds for the debuggers, too.  The file is
@@ -25,7 +25,7 @@ import tempfile
 from typing import Iterator
 
 from check_managed_elf import program_of, run
-from session import SOURCE, Json, ask, check_cores
+from session import SOURCE, Json, ask, check_cores, one_release_of_each
 
 VALUES = SOURCE / "tests" / "oracle" / "debugger_values.py"
 # The Python module of LLDB, which that of Debian does not find; it needs the Python of the system.
@@ -254,7 +254,7 @@ def main() -> int:
     if not shutil.which("gdb") or not shutil.which("lldb-14") or not os.path.isdir(LLDB_MODULE):
         print("there is no GDB, or no LLDB with Python", file=sys.stderr)
         return 77
-    patterns = [kind.format(major) for kind in KINDS for major in (8, 9, 10, 11)]
+    patterns = one_release_of_each(KINDS, (8, 9, 10, 11))
     return check_cores(__doc__ or "", patterns, compare)
 
 

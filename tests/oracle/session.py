@@ -22,10 +22,34 @@ import turns  # noqa: E402  pylint: disable=wrong-import-position
 Row = TypeVar("Row")
 
 
+def core_folder() -> pathlib.Path:
+    """Where cores are."""
+    return pathlib.Path(os.environ.get("COREFILES", str(SOURCE / "corefiles/build")))
+
+
 def spread(rows: list[Row], most: int) -> list[Row]:
     """About MOST of the rows, at even distances; the seed says which (support/turns.py), or that it is all."""
     step = 1 if turns.ALL else max(1, len(rows) // most)
     return rows[turns.seed() % step :: step]
+
+
+def one_release_of_each(kinds: tuple[str, ...], releases: tuple[int, ...]) -> list[str]:
+    """
+    Patterns of cores: for each kind, which has {} for the release, that of the release that fewest kinds before it have;
+    the seed says where to begin (support/turns.py), or that it is all releases.
+    """
+    used = dict.fromkeys(releases, 0)
+    patterns = []
+    for number, kind in enumerate(kinds):
+        found = [major for major in releases if any(core_folder().glob(kind.format(major)))]
+        first = (turns.seed() + number) % len(releases)
+        if not turns.ALL:
+            found.sort(key=lambda major: (used[major], (releases.index(major) - first) % len(used)))
+            found = found[:1]
+        for major in found:
+            used[major] += 1
+        patterns += [kind.format(major) for major in found]
+    return patterns
 
 
 def ask(program: str, core: pathlib.Path, lines: list[str]) -> list[Json]:
@@ -69,8 +93,7 @@ def check_cores(
     parser.add_argument("--program", default=build + "/heapdump")
     parser.add_argument("cores", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
-    folder = pathlib.Path(os.environ.get("COREFILES", str(SOURCE / "corefiles/build")))
-    made = sorted(core for pattern in patterns for core in folder.glob(pattern))
+    made = sorted(core for pattern in patterns for core in core_folder().glob(pattern))
     if not made and not options.cores:
         print("there are no cores", file=sys.stderr)
         return 77
