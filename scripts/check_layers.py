@@ -31,6 +31,7 @@ MAY_INCLUDE = {
     "metadata": "util mem",
     "gc/layouts": "util arch mem targets",
     "runtime": "util arch mem targets gc/layouts",
+    "runtime/nativeaot": "util arch mem targets gc/layouts runtime",
     "runtime/coreclr": "util arch mem targets metadata gc/layouts runtime",
     "gc": "util arch mem targets runtime runtime/coreclr gc/layouts",
     "verify": "util arch mem targets runtime runtime/coreclr gc",

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/runtime/coreclr/descriptor.c */
+/* covers: core/src/runtime/descriptor.c */
 #include <stdlib.h>
 
-#include "runtime/coreclr/descriptor.h"
+#include "runtime/coreclr/layout.h"
+#include "runtime/coreclr/layout_fill.h"
+#include "runtime/descriptor.h"
 
 #define HEADER_AT   ((uint64_t)0x10000)
 #define POINTERS_AT ((uint64_t)0x10100)
@@ -76,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	struct layout layout;
 	layout_init(&layout);
-	descriptor_fill(descriptor, &layout);
+	layout_take_descriptor(&layout, descriptor);
 	for (size_t i = 0; i < L_COUNT; i++) {
 		if (layout_has(&layout, (enum layout_field)i) &&
 		    (layout.offsets[i] < 0 || layout.offsets[i] >= LAYOUT_OFFSET_LIMIT))

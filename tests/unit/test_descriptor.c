@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/coreclr/descriptor.h"
+#include "runtime/coreclr/layout.h"
+#include "runtime/coreclr/layout_fill.h"
+#include "runtime/descriptor.h"
 #include "support/assert_more.h"
 #include "support/fake_export.h"
 #include "support/suite.h"
@@ -101,7 +103,7 @@ TEST(layout_is_filled)
 		     &descriptor);
 	struct layout layout;
 	layout_init(&layout);
-	descriptor_fill(descriptor, &layout);
+	layout_take_descriptor(&layout, descriptor);
 	ASSERT_UINT((uint64_t)layout.offsets[L_MT_FLAGS], 4);
 	ASSERT_UINT((uint64_t)layout.offsets[L_METHOD_CHUNK_SIZE], 40);
 	ASSERT_UINT(layout.origins[L_MT_FLAGS], ORIGIN_DESCRIPTOR);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* CoreCLR as a runtime_ops: how it is opened and closed. */
 #include "runtime/coreclr/code/code.h"
-#include "runtime/coreclr/descriptor.h"
+#include "runtime/descriptor.h"
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/find.h"
 #include "runtime/coreclr/internal.h"

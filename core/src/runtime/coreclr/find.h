@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/descriptor.h"
+#include "runtime/descriptor.h"
 #include "runtime/runtime.h"
 
 /** Most entries of g_dacTable that are looked at (.NET 9 has 158). */

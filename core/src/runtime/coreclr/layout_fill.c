@@ -3,11 +3,11 @@
 #include "runtime/coreclr/layout_fill.h"
 
 #include "arch/arch.h"
-#include "runtime/coreclr/descriptor.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/layouts/processor.h"
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/types/method_table.h"
+#include "runtime/descriptor.h"
 #include "util/text.h"
 
 /* The last release whose heap was compared with other tools. */
@@ -54,6 +54,27 @@ static void report_missing_fields(struct runtime *runtime)
 	}
 }
 
+/* Take the offset of @p field from the descriptor, which may have it as @p name. */
+static void fill_field(const struct descriptor *descriptor, struct layout *layout,
+		       enum layout_field field, const char *name)
+{
+	const char *type = NULL, *usual = NULL;
+	int64_t offset = 0;
+	layout_name(field, &type, &usual);
+	if (descriptor_offset(descriptor, type, name ? name : usual, &offset))
+		layout_set(layout, field, offset, ORIGIN_DESCRIPTOR);
+}
+
+void layout_take_descriptor(struct layout *layout, const struct descriptor *descriptor)
+{
+	enum layout_field field;
+	const char *name;
+	for (size_t i = 0; (name = layout_renamed(i, &field)) != NULL; i++)
+		fill_field(descriptor, layout, field, name);
+	for (size_t i = 0; i < L_COUNT; i++)
+		fill_field(descriptor, layout, (enum layout_field)i, NULL);
+}
+
 /* The offsets that the descriptor does not tell. */
 static enum hd_status fill_from_tables(struct runtime *runtime, bool has_descriptor, bool is_known,
 				       struct hd_error *err)
@@ -88,7 +109,7 @@ enum hd_status coreclr_fill_layout(struct runtime *runtime, const struct descrip
 {
 	layout_init(&coreclr_of(runtime)->layout);
 	if (descriptor)
-		descriptor_fill(descriptor, &coreclr_of(runtime)->layout);
+		layout_take_descriptor(&coreclr_of(runtime)->layout, descriptor);
 	bool is_known = layout_build_find(runtime->build_id) != NULL;
 	TRY(fill_from_tables(runtime, descriptor != NULL, is_known, err));
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {

@@ -4,6 +4,7 @@
 #include "runtime/runtime.h"
 
 struct descriptor;
+struct layout;
 
 /** The advice for who misses files of the runtime. */
 const char *coreclr_files_advice(const struct runtime *runtime);
@@ -16,3 +17,6 @@ const char *coreclr_files_advice(const struct runtime *runtime);
  */
 enum hd_status coreclr_fill_layout(struct runtime *runtime, const struct descriptor *descriptor,
 				   struct hd_error *err);
+
+/** Copy every offset that the descriptor has into @p layout. */
+void layout_take_descriptor(struct layout *layout, const struct descriptor *descriptor);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "runtime/coreclr/descriptor.h"
+#include "runtime/descriptor.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -262,7 +262,7 @@ bool descriptor_offset(const struct descriptor *descriptor, const char *type, co
 		uint64_t number = 0;
 		if (!number_of_json(untyped_value(json_object_get(fields, field)), &number))
 			continue;
-		if (number >= LAYOUT_OFFSET_LIMIT)
+		if (number >= DESCRIPTOR_OFFSET_LIMIT)
 			return false;
 		*ret = (int64_t)number;
 		return true;
@@ -290,25 +290,4 @@ const char *descriptor_text(const struct descriptor *descriptor, const char *nam
 			return text;
 	}
 	return NULL;
-}
-
-/* Take the offset of @p field from the descriptor, which may have it as @p name. */
-static void fill_field(const struct descriptor *descriptor, struct layout *layout,
-		       enum layout_field field, const char *name)
-{
-	const char *type = NULL, *usual = NULL;
-	int64_t offset = NO;
-	layout_name(field, &type, &usual);
-	if (descriptor_offset(descriptor, type, name ? name : usual, &offset))
-		layout_set(layout, field, offset, ORIGIN_DESCRIPTOR);
-}
-
-void descriptor_fill(const struct descriptor *descriptor, struct layout *layout)
-{
-	enum layout_field field;
-	const char *name;
-	for (size_t i = 0; (name = layout_renamed(i, &field)) != NULL; i++)
-		fill_field(descriptor, layout, field, name);
-	for (size_t i = 0; i < L_COUNT; i++)
-		fill_field(descriptor, layout, (enum layout_field)i, NULL);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "runtime/coreclr/layout.h"
 #include "targets/target.h"
 
 /**
@@ -13,6 +12,8 @@ struct descriptor;
 /** Most sub-descriptors that are read, and most bytes of JSON in each. */
 #define DESCRIPTOR_PARTS_MAX 4u
 #define DESCRIPTOR_JSON_MAX  ((uint32_t)1 << 20)
+/** All offsets are smaller than this. */
+#define DESCRIPTOR_OFFSET_LIMIT 65536u
 
 /**
  * Read the descriptor at @p address in @p module (from the module's file, with relocations applied,
@@ -36,7 +37,7 @@ bool descriptor_has_parts(const struct descriptor *descriptor);
 
 /**
  * Offset of a field, or the size of the type if the field is "!"; false when the descriptor does
- * not have it.
+ * not have it, or when it is too large.
  */
 bool descriptor_offset(const struct descriptor *descriptor, const char *type, const char *field,
 		       int64_t *ret);
@@ -49,6 +50,3 @@ bool descriptor_global(const struct descriptor *descriptor, const char *name, ui
 
 /** Text of a string global, or NULL.  Borrowed. */
 const char *descriptor_text(const struct descriptor *descriptor, const char *name);
-
-/** Copy every offset that the descriptor has into @p layout. */
-void descriptor_fill(const struct descriptor *descriptor, struct layout *layout);
