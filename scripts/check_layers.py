@@ -39,6 +39,7 @@ MAY_INCLUDE = {
     "inspect": "util mem targets metadata runtime runtime/coreclr gc framework",
     "unwind": "util arch mem targets",
     "stack": "util arch mem targets runtime runtime/coreclr gc unwind",
+    "runtime/nativeaot/stack": "util arch mem targets runtime runtime/nativeaot gc unwind stack",
     "runtime/coreclr/stack": "util arch mem targets runtime runtime/coreclr gc unwind stack",
     "roots": "util mem targets runtime runtime/coreclr gc stack",
     "snapshot": "util graph mem targets runtime runtime/coreclr gc framework inspect stack roots",
@@ -76,6 +77,8 @@ COMMENT = re.compile(r"/\*.*?\*/", re.S)
 # A string that is a path of fields, one of which is private by its name: "_x", "m_x", "s_x", "<X>k__BackingField".
 FIELD = r"(?:(?:[ms]_|_)[A-Za-z]\w*|<\w+>k__BackingField)"
 FIELD_PATH = re.compile(rf'"((?:[\w<>`+]+\.)*{FIELD}(?:\.[\w<>]+)*)"')
+# The debug header of NativeAOT calls fields of the runtime so.
+NAMES_RUNTIME_FIELDS = "runtime/nativeaot/layout.h"
 # A register of a processor, as an identifier, or as a string.
 REGISTER = re.compile(
     r"\b(?:REG|REGISTER)_(?:R[A-DS][XPI]|R[0-9]+|RIP|X[0-9]+|LR|FS_BASE)\b"
@@ -126,7 +129,7 @@ def check_fields(src: pathlib.Path, bad: list[str]) -> None:
     """Report each private field that is named elsewhere."""
     for path in sources(src):
         name = path.relative_to(src).as_posix()
-        if name.startswith("framework/"):
+        if name.startswith("framework/") or name == NAMES_RUNTIME_FIELDS:
             continue
         for field in FIELD_PATH.findall(COMMENT.sub("", path.read_text(encoding="utf-8"))):
             bad.append(f"{name}: {field} looks like a field of the framework: a row of framework/")

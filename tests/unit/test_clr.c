@@ -342,7 +342,8 @@ TEST(no_runtime)
 	fake_export(fake, &(struct fake_export){ .path = "/opt/aot",
 						 .no_table = true,
 						 .symbol = "DotNetRuntimeDebugHeader" });
-	check_refused(fake, HD_ERR_UNSUPPORTED, "a NativeAOT program: /opt/aot");
+	check_refused(fake, HD_ERR_FAULT,
+		      "/opt/aot is a NativeAOT program, but its DotNetRuntimeDebugHeader");
 	fake = make(NULL);
 	fake_export(fake, &(struct fake_export){ .path = "/usr/bin/mono-sgen", .no_table = true });
 	check_refused(fake, HD_ERR_UNSUPPORTED, "a program of Mono (/usr/bin/mono-sgen)");

@@ -35,7 +35,7 @@ struct runtime;
  * @param target Borrowed until runtime_destroy(); what is missing or odd goes to its findings.
  * @param[out] ret To be given to runtime_destroy(); untouched on failure.
  * @retval HD_OK
- * @retval HD_ERR_UNSUPPORTED "no CoreCLR here: ...", NativeAOT, no managed heap yet
+ * @retval HD_ERR_UNSUPPORTED "no CoreCLR here: ...", no managed heap yet
  * @retval HD_ERR_FAULT bytes that everything depends on are missing; the message says which, and
  * what to do
  * @retval HD_ERR_NOMEM

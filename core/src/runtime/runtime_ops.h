@@ -87,6 +87,9 @@ struct runtime_ops {
 extern const struct runtime_ops coreclr_ops;
 /** The part of it that is about stacks; in runtime/coreclr/stack. */
 extern const struct stack_ops coreclr_stack_ops;
+/** NativeAOT 8 to 11, and the part of it that is about stacks; in runtime/nativeaot. */
+extern const struct runtime_ops nativeaot_ops;
+extern const struct stack_ops nativeaot_stack_ops;
 
 /** The functions of the runtime that was found. */
 const struct runtime_ops *runtime_ops(const struct runtime *runtime);

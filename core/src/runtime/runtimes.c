@@ -8,7 +8,7 @@
 #include "util/alloc.h"
 
 /* In this order; the first place is for one that tests make up. */
-static const struct runtime_ops *runtimes[] = { NULL, &coreclr_ops };
+static const struct runtime_ops *runtimes[] = { NULL, &nativeaot_ops, &coreclr_ops };
 
 #define RUNTIMES (sizeof(runtimes) / sizeof(runtimes[0]))
 
@@ -33,11 +33,16 @@ enum hd_status runtime_open(struct target *target, struct job *job, struct runti
 {
 	enum hd_status status = HD_ERR_UNSUPPORTED;
 	struct runtime *runtime = NULL;
+	struct hd_error failure = { 0 };
 	for (size_t i = 0; i < RUNTIMES && status == HD_ERR_UNSUPPORTED; i++) {
 		if (runtimes[i])
-			status = runtimes[i]->open(target, job, &runtime, err);
+			status = runtimes[i]->open(target, job, &runtime, &failure);
 	}
-	TRY(status);
+	if (status != HD_OK) {
+		if (err)
+			*err = failure;
+		return status;
+	}
 	status = read_base(runtime, err);
 	if (status != HD_OK) {
 		runtime_destroy(runtime);

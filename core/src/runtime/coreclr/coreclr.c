@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* CoreCLR as a runtime_ops: how it is opened and closed. */
 #include "runtime/coreclr/code/code.h"
-#include "runtime/descriptor.h"
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/find.h"
 #include "runtime/coreclr/internal.h"
@@ -11,6 +10,7 @@
 #include "runtime/coreclr/types/method_table.h"
 #include "runtime/coreclr/types/type_lookup.h"
 #include "runtime/coreclr/types/type_name.h"
+#include "runtime/descriptor.h"
 #include "util/alloc.h"
 
 /* The descriptor, or NULL, with a finding if the runtime should have one. */

@@ -120,12 +120,6 @@ static enum hd_status fail_no_runtime(const struct runtime *runtime, struct hd_e
 		return fail_mono(mono, err);
 	const struct target_module *exe = &target->modules[0];
 	const char *name = *exe->path ? exe->path : "the executable";
-	uint64_t address = 0;
-	if (target_symbol(target, exe, "DotNetRuntimeDebugHeader", &address, NULL)) {
-		return fail(err, HD_ERR_UNSUPPORTED, address,
-			    "a NativeAOT program: %s has no CoreCLR in it; its heap is not read",
-			    name);
-	}
 	if (!symbols_readable(target, exe)) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
 			    "no CoreCLR here: no libcoreclr.so among %zu modules, and the symbols "
@@ -133,7 +127,7 @@ static enum hd_status fail_no_runtime(const struct runtime *runtime, struct hd_e
 			    target->module_count, name,
 			    target_advice(target, exe->dynamic,
 					  "give the folder with that file by --sysroot if it is a "
-					  "single-file .NET program"));
+					  "single-file or NativeAOT program"));
 	}
 	if (target_is_cut(target, 0)) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* The files of runtime/nativeaot share this.  Other folders use runtime/runtime.h. */
+
+#include "mem/memory.h"
+#include "runtime/nativeaot/layout.h"
+#include "runtime/nativeaot/ready_to_run.h"
+#include "runtime/runtime_base.h"
+
+struct descriptor;
+struct target_module;
+struct type_map;
+struct method_map;
+
+/** The addresses that a runtime tells of itself; 0: not known. */
+struct aot_globals {
+	uint64_t instance;     /**< its RuntimeInstance */
+	uint64_t thread_store; /**< its ThreadStore */
+	uint64_t gc_vars;      /**< GcDacVars; 11 has a contract descriptor in its place */
+	uint64_t crash;        /**< g_CrashInfoBuffer */
+};
+
+/** A NativeAOT runtime in a target: a program, or a shared library. */
+struct nativeaot {
+	struct runtime base;
+	const struct target_module *module;
+	unsigned int major; /**< 8 to 11 */
+	struct aot_layout layout;
+	struct aot_globals globals;
+	/** Where its managed code begins, and how many bytes it has. */
+	uint64_t code, code_size;
+	struct ready_to_run image; /**< its tables; image.address is 0: not known */
+	uint64_t
+		type_manager; /**< address of the word that all its MethodTables lead to; 0: not known */
+	struct type_map *types;     /**< MethodTables and their names; NULL: not known */
+	struct method_map *methods; /**< code and its names; NULL: not known */
+};
+
+static inline struct nativeaot *aot_of(const struct runtime *runtime)
+{
+	uintptr_t at = (uintptr_t)(const void *)runtime;
+	return (struct nativeaot *)at; /* NOLINT(performance-no-int-to-ptr) */
+}
+
+/** The pointer in a field of the structure at @p base; false: it cannot be read, or there is no such field. */
+static inline bool aot_pointer(const struct runtime *runtime, uint64_t base, enum aot_field field,
+			       uint64_t *ret)
+{
+	uint32_t offset = aot_of(runtime)->layout.offsets[field];
+	return base && offset != AOT_NO && memory_u64(runtime->memory, base + offset, ret);
+}
+
+/** runtime_ops.threads of NativeAOT. */
+enum hd_status aot_threads(struct runtime *runtime, struct hd_error *err);
+/** runtime_ops.describe_type of NativeAOT. */
+bool aot_describe_type(const struct runtime *runtime, uint64_t method_table, struct type *ret);
+/** runtime_ops.type_name of NativeAOT. */
+void aot_type_name(struct runtime *runtime, uint64_t method_table, struct text *text);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * MethodTables of NativeAOT, and their checks (doc/nativeaot.md 3; src/coreclr/nativeaot/Runtime/inc/
+ * MethodTable.h).
+ */
+#include "runtime/nativeaot/method_table.h"
+
+#include "arch/arch.h"
+#include "runtime/nativeaot/internal.h"
+#include "runtime/type.h"
+#include "targets/target.h"
+
+#define HAS_FINALIZER 0x00100000u
+#define IS_DYNAMIC    0x00080000u
+/* Bits of the flags, which moved in 9. */
+#define HAS_POINTERS_8 0x00200000u
+#define HAS_POINTERS   0x01000000u
+
+#define KIND_SHIFT 16u
+#define KIND_MASK  3u
+
+/* EETypeElementType, in bits 26 to 30 (MethodTable.h). */
+#define ELEMENT_SHIFT 26u
+#define ELEMENT_MASK  31u
+enum element_type {
+	ELEMENT_BOOLEAN = 2,
+	ELEMENT_DOUBLE = 15,
+	ELEMENT_VALUE = 16,
+	ELEMENT_NULLABLE = 18,
+	ELEMENT_INTERFACE = 21,
+	ELEMENT_ARRAY = 23,
+	ELEMENT_SZ_ARRAY = 24,
+};
+
+static enum type_category category_of(uint32_t flags)
+{
+	uint32_t element = flags >> ELEMENT_SHIFT & ELEMENT_MASK;
+	if (element >= ELEMENT_BOOLEAN && element <= ELEMENT_DOUBLE)
+		return CATEGORY_TRUE_PRIMITIVE;
+	switch (element) {
+	case ELEMENT_VALUE:
+		return CATEGORY_VALUE;
+	case ELEMENT_NULLABLE:
+		return CATEGORY_NULLABLE;
+	case ELEMENT_INTERFACE:
+		return CATEGORY_INTERFACE;
+	case ELEMENT_ARRAY:
+		return CATEGORY_MD_ARRAY;
+	case ELEMENT_SZ_ARRAY:
+		return CATEGORY_SZ_ARRAY;
+	default:
+		return CATEGORY_CLASS;
+	}
+}
+
+bool aot_method_table_read(struct memory *memory, uint64_t address, struct aot_method_table *ret)
+{
+	uint8_t bytes[AOT_METHOD_TABLE_SIZE];
+	if (address % 8 || !memory_read(memory, address, bytes, sizeof(bytes)))
+		return false;
+	uint32_t slots = load_u16(bytes + 16), interfaces = load_u16(bytes + 18);
+	*ret = (struct aot_method_table){
+		.flags = load_u32(bytes),
+		.base_size = load_u32(bytes + 4),
+		.related = load_u64(bytes + 8),
+		.tail = address + AOT_METHOD_TABLE_SIZE + 8 * ((uint64_t)slots + interfaces),
+	};
+	ret->kind = (enum aot_kind)(ret->flags >> KIND_SHIFT & KIND_MASK);
+	ret->is_dynamic = (ret->flags & IS_DYNAMIC) != 0;
+	return true;
+}
+
+bool aot_method_table_manager(struct memory *memory, const struct aot_method_table *table,
+			      uint64_t *ret)
+{
+	int32_t distance = 0;
+	if (table->is_dynamic)
+		return memory_u64(memory, table->tail, ret);
+	if (!memory_i32(memory, table->tail, &distance))
+		return false;
+	*ret = table->tail + (uint64_t)(int64_t)distance;
+	return true;
+}
+
+static bool sizes_are_sound(const struct type *type)
+{
+	if (type->is_string)
+		return type->component_size == 2;
+	if (type->category == CATEGORY_INTERFACE && type->base_size == 0)
+		return true;
+	return type->base_size >= 24 && type->base_size % 8 == 0;
+}
+
+/* All MethodTables of a module lead to the same word. */
+static bool leads_to_manager(const struct runtime *runtime, const struct aot_method_table *table)
+{
+	uint64_t manager = 0, known = aot_of(runtime)->type_manager;
+	return aot_method_table_manager(runtime->memory, table, &manager) &&
+	       (!known || manager == known);
+}
+
+/*
+ * The type of an object that holds static fields has a size and a base class, and nothing after that
+ * (GCStaticEETypeNode.cs): the base class is System.Object, which has none.
+ */
+static bool holds_statics(const struct runtime *runtime, const struct aot_method_table *table,
+			  uint32_t pointers)
+{
+	struct aot_method_table base;
+	return (table->flags & ~pointers) == 0 && table->related &&
+	       aot_method_table_read(runtime->memory, table->related, &base) && base.related == 0 &&
+	       leads_to_manager(runtime, &base);
+}
+
+bool aot_describe_type(const struct runtime *runtime, uint64_t method_table, struct type *ret)
+{
+	struct aot_method_table table;
+	*ret = (struct type){ .method_table = method_table };
+	if (method_table < runtime->target->arch->space.user_begin ||
+	    !aot_method_table_read(runtime->memory, method_table, &table))
+		return false;
+	bool is_free = method_table == runtime->tables.free;
+	uint32_t flags = table.flags;
+	ret->flags = flags;
+	ret->base_size = table.base_size;
+	ret->is_free = is_free;
+	if (flags & AOT_HAS_COMPONENTS)
+		ret->component_size = (uint16_t)flags;
+	if (is_free)
+		return ret->base_size == 24 && ret->component_size == 1;
+	ret->category = (uint8_t)category_of(flags);
+	ret->is_string = ret->base_size == 22;
+	uint32_t pointers = aot_of(runtime)->major == 8 ? HAS_POINTERS_8 : HAS_POINTERS;
+	if (table.kind == AOT_DEFINITION || !sizes_are_sound(ret) ||
+	    !(holds_statics(runtime, &table, pointers) || leads_to_manager(runtime, &table)))
+		return false;
+	ret->has_pointers = (flags & pointers) != 0;
+	ret->has_finalizer = (flags & HAS_FINALIZER) != 0;
+	if (table.kind == AOT_PARAMETERIZED) {
+		ret->links.per_inst = table.related;
+	} else {
+		ret->parent = table.related;
+	}
+	return true;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct memory;
+
+/** The flag of a MethodTable whose objects have a length: the low 16 bits are the size of a component. */
+#define AOT_HAS_COMPONENTS 0x80000000u
+
+/** Bytes of a MethodTable before its vtable. */
+#define AOT_METHOD_TABLE_SIZE 24u
+
+enum aot_kind {
+	AOT_CANONICAL = 0,     /**< also an instance of a generic type */
+	AOT_PARAMETERIZED = 2, /**< an array or a pointer */
+	AOT_DEFINITION = 3,    /**< a generic type without arguments: no object has it */
+};
+
+/** The fixed part of a MethodTable (doc/nativeaot.md 3). */
+struct aot_method_table {
+	uint32_t flags, base_size;
+	enum aot_kind kind;
+	bool is_dynamic;  /**< made at run time: the fields of its tail are addresses */
+	uint64_t related; /**< MethodTable of its base class, or of an array's elements; 0: none */
+	uint64_t tail;    /**< address of the fields after vtable and interfaces */
+};
+
+/** Read the MethodTable at @p address; false: it cannot be read, or is not aligned. */
+bool aot_method_table_read(struct memory *memory, uint64_t address, struct aot_method_table *ret);
+
+/** The address of the word with the TypeManager that a MethodTable leads to; false: it cannot be read. */
+bool aot_method_table_manager(struct memory *memory, const struct aot_method_table *table,
+			      uint64_t *ret);
