@@ -12,7 +12,8 @@ struct wait_graph;
  * a request of a server: SemaphoreSlim, channel, BlockingCollection, ManualResetEventSlim, Barrier, CountdownEvent, the object of a
  * Monitor.Wait, a task of a TaskCompletionSource, and one that was never started.
  *
- * Who has none of these cannot release, write, set, or complete it, so this is certain; what a weak reference leads to counts as nobody's.
+ * Who has none of these cannot release, write, set, or complete it, so this is certain.  What a weak reference leads to counts as
+ * nobody's, but for delegates, which native code may call; and so does what is dead, but for objects with finalizers of the program.
  * Several such things may be alone together: those that only lead to each other.
  *
  * @retval HD_OK

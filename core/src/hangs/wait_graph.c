@@ -2,9 +2,12 @@
 #include "hangs/wait_graph.h"
 
 #include "analysis/async/async_graph.h"
+#include "framework/owns.h"
 #include "hangs/wait_alive.h"
+#include "inspect/value.h"
 #include "roots/root_set.h"
 #include "snapshot/snapshot.h"
+#include "util/alloc.h"
 #include "util/bitmap.h"
 #include "util/job.h"
 
@@ -15,14 +18,72 @@ void wait_graph_deinit(struct wait_graph *graph)
 {
 	graph_destroy(graph->graph);
 	root_set_destroy(graph->roots);
+	pages_free(graph->actors, graph->actors_capacity, sizeof(*graph->actors));
 	graph->graph = NULL;
 	graph->roots = NULL;
+	graph->actors = NULL;
+	graph->actors_count = graph->actors_capacity = 0;
+}
+
+/* The node of the object at @p address, or HD_NONE. */
+static uint32_t node_of(const struct hd_graph *graph, uint64_t address)
+{
+	uint32_t node = address ? graph_lower_bound(graph, address) : HD_NONE;
+	return node < graph->object_count && graph_id(graph, node) == address ? node : HD_NONE;
+}
+
+static enum hd_status add_actor(struct wait_graph *graph, uint32_t node, struct hd_error *err)
+{
+	TRY_MEMORY(PAGES_RESERVE(graph, actors), err);
+	graph->actors[graph->actors_count++] = node;
+	return HD_OK;
+}
+
+/* Native code has delegates by weak handles alone: that they live on is the program's business. */
+static enum hd_status find_callbacks(struct wait_graph *graph, struct hd_error *err)
+{
+	const struct waits *waits = graph->waits;
+	const struct root_set *roots = graph->roots;
+	for (size_t i = 0; i < roots->rows_count; i++) {
+		const struct root *root = &roots->rows[i];
+		uint32_t node = root->is_weak && root->source == ROOT_HANDLE
+					? node_of(graph->graph, root->value)
+					: HD_NONE;
+		struct object object;
+		if (node != HD_NONE && member_object(waits->members, root->value, &object) &&
+		    type_is_delegate(waits->heap->runtime, object.type))
+			TRY(add_actor(graph, node, err));
+	}
+	return HD_OK;
+}
+
+/* The next collection runs the finalizers of the dead; the framework's only give back what they have. */
+static enum hd_status find_dead(struct wait_graph *graph, const struct reach *alive,
+				struct hd_error *err)
+{
+	const struct waits *waits = graph->waits;
+	const struct finalizer_list *list = &graph->roots->finalizers;
+	for (size_t i = 0; i < list->rows_count; i++) {
+		uint32_t node = list->rows[i].part < FINALIZER_CRITICAL
+					? node_of(graph->graph, list->rows[i].object)
+					: HD_NONE;
+		struct object object;
+		if (node != HD_NONE && !bitmap_has(alive->bitmap, node) &&
+		    member_object(waits->members, list->rows[i].object, &object) &&
+		    !framework_owns_type(waits->heap->runtime, object.type))
+			TRY(add_actor(graph, node, err));
+	}
+	return HD_OK;
 }
 
 static enum hd_status make_graph(struct wait_graph *graph, struct job *job, struct hd_error *err)
 {
+	HD_CLEANUP(reach) struct reach alive = { 0 };
 	TRY(root_set_create(graph->waits->heap, false, job, &graph->roots, err));
-	return snapshot_create(graph->waits->heap, graph->roots, job, &graph->graph, err);
+	TRY(snapshot_create(graph->waits->heap, graph->roots, job, &graph->graph, err));
+	TRY(reach_from_roots(graph->graph, job, &alive, err));
+	TRY(find_callbacks(graph, err));
+	return find_dead(graph, &alive, err);
 }
 
 enum hd_status wait_graph_open(struct wait_graph *graph, struct job *job, bool *ret_is_known,
@@ -40,6 +101,8 @@ enum hd_status wait_graph_open(struct wait_graph *graph, struct job *job, bool *
 		return HD_OK;
 	enum hd_status status = make_graph(graph, job, &ignored);
 	*ret_is_known = status == HD_OK;
+	if (!*ret_is_known)
+		wait_graph_deinit(graph);
 	return status == HD_ERR_CANCELLED ? job_check(job, 0, err) : HD_OK;
 }
 
@@ -70,8 +133,8 @@ static bool is_edge(const struct root_set *roots, const struct root *root)
 
 static void leave_out(const struct hd_graph *graph, struct reach_pass *pass, uint64_t address)
 {
-	uint32_t node = address ? graph_lower_bound(graph, address) : HD_NONE;
-	if (node < graph->object_count && graph_id(graph, node) == address)
+	uint32_t node = node_of(graph, address);
+	if (node != HD_NONE)
 		bitmap_add(pass->bitmap, node);
 }
 
@@ -100,6 +163,8 @@ static void add_roots(const struct wait_graph *graph, const bool *blocked, struc
 		if (node != HD_NONE)
 			reach_pass_add(pass, node);
 	}
+	for (size_t i = 0; i < graph->actors_count; i++)
+		reach_pass_add(pass, graph->actors[i]);
 	/* Frozen objects are in no root set. */
 	for (uint32_t i = 0; i < rows->root_count; i++) {
 		if (rows->roots[i].kind == HD_ROOT_GC)
@@ -127,8 +192,6 @@ enum hd_status wait_graph_reach(const struct wait_graph *graph, const struct wai
 
 bool wait_graph_has(const struct wait_graph *graph, const struct reach_pass *pass, uint64_t address)
 {
-	uint32_t node = graph_lower_bound(graph->graph, address);
-	bool is_there =
-		node < graph->graph->object_count && graph_id(graph->graph, node) == address;
-	return !is_there || bitmap_has(pass->bitmap, node);
+	uint32_t node = node_of(graph->graph, address);
+	return node == HD_NONE || bitmap_has(pass->bitmap, node);
 }

@@ -14,6 +14,12 @@ struct wait_graph {
 	const struct waits *waits;
 	struct root_set *roots;
 	struct hd_graph *graph; /**< NULL: not made */
+	/**
+	 * Nodes that may act though no root leads to them: delegates that weak handles have, for native code calls them so,
+	 * and dead objects whose finalizers are not the framework's.
+	 */
+	uint32_t *actors;
+	size_t actors_count, actors_capacity;
 	bool was_tried;
 };
 
@@ -40,7 +46,7 @@ struct wait_cut {
 };
 
 /**
- * Mark all objects that are reached from the roots, but not by some nodes: the stack and the thread statics of a thread are
+ * Mark all objects that are reached from the roots and actors, but not by some nodes: the stack and the thread statics of a thread are
  * no roots then, and what an async method refers to is not followed.
  *
  * @param[out] ret To be given to reach_pass_deinit(); untouched on failure.  What is left out counts as reached.

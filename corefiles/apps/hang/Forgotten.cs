@@ -6,6 +6,7 @@ using System;
 using System.Collections.Concurrent;
 using System.Collections.Generic;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using System.Threading;
 using System.Threading.Channels;
 using System.Threading.Tasks;
@@ -204,6 +205,45 @@ namespace Hang
             Truth.Say("proven", () => $"[{string.Join(",", said.ConvertAll(one => one.Place()))}]");
         }
 
+        private delegate void Handler(int number);
+
+        [DllImport("libc", EntryPoint = "signal")]
+        private static extern IntPtr OnSignal(int number, Handler handler);
+
+        /// <summary>Native code sets it, which has the delegate by a weak handle alone: the waiting thread keeps it.</summary>
+        private static void Called()
+        {
+            const int user = 12; // SIGUSR2
+            var ready = new ManualResetEventSlim();
+            Handler set = number => ready.Set();
+            OnSignal(user, set);
+            ready.Wait();
+            GC.KeepAlive(set);
+        }
+
+        /// <summary>Sets it when it is collected.</summary>
+        private sealed class Last
+        {
+            private readonly ManualResetEventSlim gone;
+            public Last(ManualResetEventSlim gone) => this.gone = gone;
+            ~Last() => gone.Set();
+        }
+
+        private static Last last;
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static void Make(ManualResetEventSlim gone) => last = new Last(gone);
+
+        /// <summary>It is dead from the last collection on that the program makes itself.</summary>
+        private static void Collected()
+        {
+            var gone = new ManualResetEventSlim();
+            Make(gone);
+            Truth.Written.Wait();
+            last = null;
+            gone.Wait();
+        }
+
         /// <summary>Somebody has what they wait for, and may give it; only not now.</summary>
         public static void Busy()
         {
@@ -237,6 +277,8 @@ namespace Hang
                 ready.Set();
             });
             Start("limited", () => new SemaphoreSlim(0).Wait(1000 * 3600));
+            Start("called", Called);
+            Start("collected", Collected);
         }
     }
 }
