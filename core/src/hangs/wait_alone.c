@@ -7,9 +7,9 @@
 #include "analysis/async/async_graph.h"
 #include "analysis/async/async_wait.h"
 #include "analysis/async/task_state.h"
-#include "framework/owns.h"
 #include "hangs/wait_graph.h"
 #include "hangs/wait_parts.h"
+#include "inspect/value.h"
 #include "runtime/thread_state.h"
 #include "stack/thread_call.h"
 #include "util/alloc.h"
@@ -25,6 +25,8 @@
 /* One node that waits for a thing, without a limit of time. */
 struct alone_waiter {
 	uint64_t address;
+	uint64_t
+		event; /* of a thread: the event or semaphore inside of it that its frames wait for; or 0 */
 	uint8_t kind; /* as that of struct wait_thing */
 	uint32_t node;
 };
@@ -67,6 +69,27 @@ static bool read_task(const struct waits *waits, const struct object *task,
 	}
 	ret->kind = (uint8_t)async_source_wait(waits->async, task, &ret->address);
 	return ret->kind == AWAIT_SOURCE || ret->kind == AWAIT_COMPLETION;
+}
+
+/*
+ * A task, a collection, a countdown and a barrier wait for an event or a semaphore of their own, and a token that ends the wait
+ * refers to that one only.
+ */
+static uint64_t event_of_frames(const struct waits *waits, const struct thread_wait *wait)
+{
+	struct runtime *runtime = waits->heap->runtime;
+	for (size_t i = 0; i < wait->stack.roots_count; i++) {
+		const struct stack_root *root = &wait->stack.roots[i];
+		struct object object;
+		if (wait->wait_end == WAIT_NO_FRAME || root->frame >= wait->wait_end ||
+		    root->value == wait->object.address ||
+		    !member_object(waits->members, root->value, &object))
+			continue;
+		if (type_derives_from(runtime, object.type, 0, wait_kind_type(WAIT_EVENT)) ||
+		    type_derives_from(runtime, object.type, 0, wait_kind_type(WAIT_SEMAPHORE)))
+			return object.address;
+	}
+	return 0;
 }
 
 static bool read_thread(const struct waits *waits, const struct thread_wait *wait,
@@ -138,6 +161,7 @@ static enum hd_status collect(struct alone_search *search, struct hd_error *err)
 				   : read_method(waits, wait_node_method(waits, i), &row);
 		if (!is_one)
 			continue;
+		row.event = wait ? event_of_frames(waits, wait) : 0;
 		TRY_MEMORY(PAGES_RESERVE(search, rows), err);
 		search->rows[search->rows_count++] = row;
 	}
@@ -234,8 +258,13 @@ struct alone_pass {
 static bool is_alone(const void *arg, const struct alone_search *search, size_t begin, size_t end)
 {
 	const struct alone_pass *alone = arg;
-	(void)end;
-	return !wait_graph_has(alone->graph, alone->pass, search->rows[begin].address);
+	for (size_t i = begin; i < end; i++) {
+		const struct alone_waiter *row = &search->rows[i];
+		if (wait_graph_has(alone->graph, alone->pass, row->address) ||
+		    (row->event && wait_graph_has(alone->graph, alone->pass, row->event)))
+			return false;
+	}
+	return true;
 }
 
 /* Who waits for one of the things that are left, and who waits for these in turn. */

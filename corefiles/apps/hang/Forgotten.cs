@@ -266,6 +266,8 @@ namespace Hang
             var cancel = new CancellationTokenSource();
             kept.Add(cancel);
             Start("cancelled", () => new SemaphoreSlim(0).Wait(cancel.Token));
+            Start("cancelled-answer", () => new TaskCompletionSource().Task.Wait(cancel.Token));
+            Start("cancelled-queue", () => new BlockingCollection<int>().Take(cancel.Token));
             var cold = new Task(() => GC.KeepAlive(kept));
             kept.Add(new Timer(_ => cold.Start(), null, 1000 * 3600, -1));
             Start("open-starter", () => Later(cold).Wait());
