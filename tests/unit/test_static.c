@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/coreclr/statics/static.h"
 #include "runtime/coreclr/types/type_lookup.h"
+#include "runtime/statics.h"
 #include "support/assert_more.h"
 #include "support/fake_statics.h"
 #include "support/suite.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "runtime/coreclr/statics/static.h"
+#include "runtime/statics.h"
 #include "support/assert_more.h"
 #include "support/fake_statics.h"
 #include "support/suite.h"
@@ -41,11 +42,10 @@ TEST(test_addresses)
 		    fake_element(statics.plug_statics, 0));
 	ASSERT_UINT(address_of(&statics, statics.plug, "last", 1), 0);
 	struct thread_local_data data;
-	CU_ASSERT(
-		thread_local_data_read(statics.runtime, &statics.runtime->threads.rows[1], &data));
-	ASSERT_UINT(data.address, statics.locals[1]);
-	ASSERT_UINT(data.array, statics.thread_arrays[1]);
-	ASSERT_UINT(fake_peek_u64(&statics.fake->memory, data.array_slot), data.array);
+	CU_ASSERT(thread_local_data_read(statics.runtime, &statics.runtime->threads.rows[1], 0,
+					 &data));
+	ASSERT_UINT(data.object, statics.thread_arrays[1]);
+	ASSERT_UINT(fake_peek_u64(&statics.fake->memory, data.slot_at), data.object);
 	fake_statics_destroy(&statics);
 }
 
@@ -90,8 +90,8 @@ TEST(test_damage)
 	fake_poke_u64(memory, statics.runtime->threads.rows[0].address + 568, 0);
 	ASSERT_UINT(address_of(&statics, statics.holder, "turns", 0), 0);
 	struct thread_local_data data;
-	CU_ASSERT(
-		!thread_local_data_read(statics.runtime, &statics.runtime->threads.rows[0], &data));
+	CU_ASSERT(!thread_local_data_read(statics.runtime, &statics.runtime->threads.rows[0], 0,
+					  &data));
 	fake_statics_destroy(&statics);
 }
 
@@ -164,7 +164,7 @@ TEST(test_module_8)
 	fake_poke_u64(memory, fixture.thread.address + 1088, UINT64_MAX);
 	ASSERT_UINT(find_8(&fixture, ELEMENT_I4), 0);
 	struct thread_local_data data;
-	CU_ASSERT(!thread_local_data_read(fixture.statics.runtime, &fixture.thread, &data));
+	CU_ASSERT(!thread_local_data_read(fixture.statics.runtime, &fixture.thread, 0, &data));
 	fake_statics_destroy(&fixture.statics);
 }
 

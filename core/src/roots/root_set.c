@@ -435,21 +435,29 @@ static enum hd_status add_static_roots(struct root_collector *collector)
 	return HD_OK;
 }
 
-static enum hd_status add_thread_arrays(struct root_collector *collector)
+/* The arrays of the thread with that index. */
+static enum hd_status add_thread_arrays_of(struct root_collector *collector, uint32_t thread)
 {
 	struct runtime *runtime = collector->runtime;
-	for (size_t i = 0; i < runtime_thread_count(runtime); i++) {
-		struct thread_local_data data;
-		if (!thread_local_data_read(runtime, runtime_thread_at(runtime, i), &data))
-			continue;
+	struct thread_local_data data;
+	for (uint32_t i = 0;
+	     thread_local_data_read(runtime, runtime_thread_at(runtime, thread), i, &data); i++) {
 		struct root root = {
-			.value = data.array,
-			.index = (uint32_t)i,
+			.value = data.object,
+			.index = i,
 			.source = ROOT_THREAD_LOCALS,
-			.thread = (uint32_t)i,
+			.thread = thread,
 		};
 		TRY(root_set_add(collector, root));
 	}
+	return HD_OK;
+}
+
+static enum hd_status add_thread_arrays(struct root_collector *collector)
+{
+	size_t count = runtime_thread_count(collector->runtime);
+	for (size_t i = 0; i < count; i++)
+		TRY(add_thread_arrays_of(collector, (uint32_t)i));
 	return HD_OK;
 }
 

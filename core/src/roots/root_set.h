@@ -3,7 +3,7 @@
 
 #include "gc/finalizer.h"
 #include "gc/handles.h"
-#include "runtime/coreclr/statics/static.h"
+#include "runtime/statics.h"
 #include "stack/stack.h"
 
 /** Where a root comes from. */

@@ -11,8 +11,10 @@ struct code_info;
 struct field_list;
 struct module;
 struct stack_ops;
+struct static_slot;
 struct static_slots;
 struct text;
+struct thread_local_data;
 struct type;
 
 /** The things that a runtime may have or not: the row of a command says which of them it needs. */
@@ -77,6 +79,12 @@ struct runtime_ops {
 	/** See static_slots_read(). */
 	enum hd_status (*statics)(struct runtime *runtime, struct job *job,
 				  struct static_slots *ret, struct hd_error *err);
+	/** See static_slot_name().  NULL: they have no names. */
+	void (*static_name)(struct runtime *runtime, const struct static_slot *slot,
+			    struct text *text);
+	/** See thread_local_data_read(); NULL: no thread has one. */
+	bool (*thread_locals)(struct runtime *runtime, const struct runtime_thread *thread,
+			      unsigned int index, struct thread_local_data *ret);
 	/** See module_list(). */
 	enum hd_status (*modules)(struct runtime *runtime, struct module *const **ret,
 				  size_t *ret_count, struct hd_error *err);

@@ -324,8 +324,9 @@ static void make_thread_locals_root(struct rooting *rooting, const struct root *
 	struct thread_local_data data;
 	root->kind = HD_ROOT_INTERNAL;
 	detail->name = "thread statics";
-	if (thread_local_data_read(runtime, runtime_thread_at(runtime, from->index), &data))
-		detail->address = data.array_slot;
+	if (thread_local_data_read(runtime, runtime_thread_at(runtime, from->thread), from->index,
+				   &data))
+		detail->address = data.slot_at;
 }
 
 /* Name what the runtime holds with its own handle. */

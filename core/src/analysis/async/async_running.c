@@ -5,7 +5,7 @@
 #include "analysis/async/async_box.h"
 #include "analysis/async/async_suspended.h"
 #include "runtime/coreclr/code/method.h"
-#include "runtime/coreclr/statics/static.h"
+#include "runtime/coreclr/types/field.h"
 #include "runtime/coreclr/types/type_lookup.h"
 #include "stack/stack.h"
 #include "util/sort.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "command/objects/object.h"
-#include "runtime/coreclr/statics/static.h"
+#include "runtime/coreclr/types/field.h"
 #include "runtime/runtime_ops.h"
 #include "util/alloc.h"
 

@@ -22,6 +22,8 @@ const struct runtime_ops coreclr_ops = {
 	.method_signature = coreclr_method_signature,
 	.sync_table = coreclr_sync_table,
 	.statics = coreclr_statics,
+	.static_name = coreclr_static_name,
+	.thread_locals = coreclr_thread_locals,
 	.modules = coreclr_modules,
 	.stack = &coreclr_stack_ops,
 };

@@ -12,6 +12,7 @@
 #include "mem/memory.h"
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/internal.h"
+#include "runtime/statics.h"
 #include "runtime/type.h"
 #include "targets/target.h"
 #include "util/findings.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/coreclr/statics/static.h"
+#include "runtime/statics.h"
 
 /**
  * .NET 10: check that every used slot of the AppDomain's arrays of statics has a name

@@ -4,10 +4,11 @@
 
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/statics/static.h"
+#include "runtime/statics.h"
 #include "util/field_label.h"
 #include "util/text.h"
 
-void static_slot_name(struct runtime *runtime, const struct static_slot *slot, struct text *text)
+void coreclr_static_name(struct runtime *runtime, const struct static_slot *slot, struct text *text)
 {
 	const struct module *module = module_find(runtime, type_home_module(runtime, slot->type));
 	size_t size;

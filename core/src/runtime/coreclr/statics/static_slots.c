@@ -10,11 +10,11 @@
 #include "runtime/coreclr/statics/static_check.h"
 #include "runtime/coreclr/types/field_desc.h"
 #include "runtime/coreclr/types/type_lookup.h"
+#include "runtime/statics.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/findings.h"
 #include "util/job.h"
-#include "util/sort.h"
 
 /* MTFlags2 of 9 and 10: the type has static fields, of threads or not. */
 #define HAS_STATICS 0x2u
@@ -296,40 +296,6 @@ static void read_threads(struct statics_reader *reader)
 	}
 }
 
-/*
- * Sort by address; if several fields have one slot, the first stays, because one was read wrongly.
- */
-static enum hd_status sort_slots(struct static_slots *slots, struct hd_error *err)
-{
-	uint32_t count = (uint32_t)slots->rows_count;
-	if (!count)
-		return HD_OK;
-	HD_FREE uint64_t *keys = mem_alloc(count, sizeof(*keys));
-	HD_FREE uint32_t *order = mem_alloc(count, sizeof(*order));
-	struct static_slot *rows = pages_alloc(count, sizeof(*rows));
-	bool good = keys && order && rows;
-	for (uint32_t i = 0; good && i < count; i++)
-		keys[i] = slots->rows[i].address;
-	good = good && sort_keys(keys, order, count);
-	uint32_t kept = 0;
-	for (uint32_t i = 0; good && i < count; i++) {
-		if (kept && rows[kept - 1].address == keys[i]) {
-			slots->broken++;
-		} else {
-			rows[kept++] = slots->rows[order[i]];
-		}
-	}
-	if (!good) {
-		pages_free(rows, count, sizeof(*rows));
-		return fail_nomem(err);
-	}
-	pages_free(slots->rows, slots->rows_capacity, sizeof(*rows));
-	slots->rows = rows;
-	slots->rows_count = kept;
-	slots->rows_capacity = count;
-	return HD_OK;
-}
-
 static void report_static_slots(const struct statics_reader *reader, enum hd_status listed,
 				const char *why)
 {
@@ -370,22 +336,8 @@ static enum hd_status read_all(struct statics_reader *reader, struct hd_error *e
 		return fail_cancelled(err);
 	if (reader->status != HD_OK || runtime_type_table_failed(runtime))
 		return fail_nomem(err);
-	TRY(sort_slots(&reader->slots, err));
+	TRY(static_slots_sort(&reader->slots, err));
 	report_static_slots(reader, listed, why.message);
-	return HD_OK;
-}
-
-enum hd_status static_slots_read(struct runtime *runtime, struct job *job, struct static_slots *ret,
-				 struct hd_error *err)
-{
-	if (runtime->ops->statics)
-		return runtime->ops->statics(runtime, job, ret, err);
-	findings_add(
-		&runtime->target->findings, FINDING_STATICS, NULL,
-		"where a program with %s has its static fields is not known: objects that only "
-		"they hold have no root",
-		runtime->ops->name);
-	*ret = (struct static_slots){ 0 };
 	return HD_OK;
 }
 
@@ -405,17 +357,4 @@ enum hd_status coreclr_statics(struct runtime *runtime, struct job *job, struct 
 	}
 	*ret = reader.slots;
 	return HD_OK;
-}
-
-void static_slots_deinit(struct static_slots *slots)
-{
-	pages_free(slots->rows, slots->rows_capacity, sizeof(*slots->rows));
-	*slots = (struct static_slots){ 0 };
-}
-
-const struct static_slot *static_slot_at(const struct static_slots *slots, uint64_t address)
-{
-	size_t low = ROWS_FROM(slots->rows, slots->rows_count, address, address);
-	return low < slots->rows_count && slots->rows[low].address == address ? &slots->rows[low]
-									      : NULL;
 }

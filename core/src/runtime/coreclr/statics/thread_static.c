@@ -8,6 +8,7 @@
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/statics/static_base.h"
+#include "runtime/statics.h"
 
 /* TLSIndex: kind and number. */
 #define TLS_KIND_SHIFT 24
@@ -250,17 +251,16 @@ uint64_t field_thread_static_address(struct runtime *runtime, const struct field
 	return base ? base + field->offset : 0;
 }
 
-bool thread_local_data_read(struct runtime *runtime, const struct runtime_thread *thread,
-			    struct thread_local_data *ret)
+bool coreclr_thread_locals(struct runtime *runtime, const struct runtime_thread *thread,
+			   unsigned int index, struct thread_local_data *ret)
 {
 	struct thread_storage storage;
-	if (coreclr_has(runtime, CORECLR_DOMAIN_STATICS) ||
+	if (index > 0 || coreclr_has(runtime, CORECLR_DOMAIN_STATICS) ||
 	    !thread_storage_read(runtime, thread, &storage))
 		return false;
 	*ret = (struct thread_local_data){
-		.address = storage.address,
-		.array_slot = storage.address + coreclr_offset(runtime, L_TLS_ARRAY),
-		.array = storage.array,
+		.object = storage.array,
+		.slot_at = storage.address + coreclr_offset(runtime, L_TLS_ARRAY),
 	};
 	return true;
 }

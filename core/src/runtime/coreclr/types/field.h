@@ -3,6 +3,8 @@
 
 #include "runtime/type.h"
 
+struct runtime_thread;
+
 /** CorElementType (corhdr.h; ECMA-335 II.23.1.16). */
 enum element_type {
 	ELEMENT_VOID = 0x01,
@@ -85,6 +87,10 @@ bool field_is_named(const struct field *field);
 /** Address of a static field's slot; 0 when its base is not allocated, or not known. */
 uint64_t field_static_address(struct runtime *runtime, const struct field *field,
 			      bool *ret_initialised);
+
+/** Address of thread-static @p field for a thread; 0 when it is not allocated there, or not known. */
+uint64_t field_thread_static_address(struct runtime *runtime, const struct field *field,
+				     const struct runtime_thread *thread);
 
 /** Has @p type a static constructor?  false also without metadata. */
 bool type_has_static_constructor(struct runtime *runtime, const struct type *type);
