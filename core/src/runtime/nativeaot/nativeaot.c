@@ -8,6 +8,7 @@
 #include "runtime/nativeaot/gc.h"
 #include "runtime/nativeaot/method_table.h"
 #include "runtime/nativeaot/names.h"
+#include "runtime/nativeaot/statics.h"
 #include "targets/target.h"
 #include "targets/target_modules.h"
 #include "util/alloc.h"
@@ -162,5 +163,8 @@ const struct runtime_ops nativeaot_ops = {
 	.threads = aot_threads,
 	.describe_type = aot_describe_type,
 	.type_name = aot_type_name,
+	.statics = aot_statics,
+	.static_name = aot_static_name,
+	.thread_locals = aot_thread_locals,
 	.stack = &nativeaot_stack_ops,
 };

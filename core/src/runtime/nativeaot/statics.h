@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "runtime/statics.h"
+
+/** runtime_ops.statics, static_name and thread_locals of NativeAOT (doc/nativeaot.md 6). */
+HD_NODISCARD enum hd_status aot_statics(struct runtime *runtime, struct job *job,
+					struct static_slots *ret, struct hd_error *err);
+void aot_static_name(struct runtime *runtime, const struct static_slot *slot, struct text *text);
+bool aot_thread_locals(struct runtime *runtime, const struct runtime_thread *thread,
+		       unsigned int index, struct thread_local_data *ret);
