@@ -8,12 +8,12 @@
 #include "analysis/async/async_wait.h"
 #include "analysis/async/task_state.h"
 #include "hangs/wait_graph.h"
+#include "hangs/wait_parked.h"
 #include "hangs/wait_parts.h"
 #include "inspect/value.h"
 #include "runtime/thread_state.h"
 #include "stack/thread_call.h"
 #include "util/alloc.h"
-#include "util/job.h"
 #include "util/sort.h"
 
 /* Things that are looked at, and passes over the heap: each takes out those that somebody has. */
@@ -297,6 +297,33 @@ static enum hd_status find_alone(struct alone_search *search, struct wait_graph 
 	return HD_OK;
 }
 
+/* The kinds for which one waits who is to wait as long as the process lives. */
+static bool is_for_parking(uint8_t kind)
+{
+	return kind == AWAIT_SEMAPHORE || kind == AWAIT_SOURCE || kind == THING_EVENT ||
+	       kind == THING_PULSE;
+}
+
+/* Take out the main thread, or the method that it waits for, where it waits on purpose. */
+static enum hd_status leave_parked(struct alone_search *search, struct job *job,
+				   struct hd_error *err)
+{
+	size_t count = 0;
+	find_waiting(search);
+	for (size_t i = 0, end; i < search->rows_count; i = end) {
+		const struct alone_waiter *first = &search->rows[i];
+		bool is_parked = false;
+		end = end_of_group(search, i);
+		if (end == i + 1 && is_for_parking(first->kind))
+			TRY(wait_is_parked(search->waits, search->waiting, first->node, job,
+					   &is_parked, err));
+		for (size_t k = i; k < end && !is_parked; k++)
+			search->rows[count++] = search->rows[k];
+	}
+	search->rows_count = count;
+	return HD_OK;
+}
+
 static void add_things(const struct alone_search *search, struct wait_things *things)
 {
 	for (size_t i = 0, end; i < search->rows_count; i = end) {
@@ -346,6 +373,7 @@ enum hd_status wait_alone_find(const struct waits *waits, struct wait_graph *gra
 	if (!is_known)
 		return HD_OK;
 	TRY(find_alone(&search, graph, job, err));
+	TRY(leave_parked(&search, job, err));
 	add_things(&search, things);
 	return waits->async->failed ? fail_nomem(err) : HD_OK;
 }

@@ -14,7 +14,7 @@ struct wait_graph;
  *
  * Who has none of these cannot release, write, set, or complete it, so this is certain.  What a weak reference leads to counts as
  * nobody's, but for delegates, which native code may call; and so does what is dead, but for objects with finalizers of the program.
- * Several such things may be alone together: those that only lead to each other.
+ * The main thread that waits on purpose is left out (wait_parked.h).  Several such things may be alone together: those that only lead to each other.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM

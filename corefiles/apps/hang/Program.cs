@@ -78,6 +78,9 @@ namespace Hang
             Thread.Sleep(500);
             Truth.Write(mode);
             Truth.Written.Set();
+            // Its other threads are at work: it is to live as long as these.
+            if (mode == "healthy11")
+                new ManualResetEventSlim().Wait();
             Thread.Sleep(Timeout.Infinite);
             return 0;
         }
