@@ -12,6 +12,13 @@
 
 #define HAS_FINALIZER 0x00100000u
 #define IS_DYNAMIC    0x00080000u
+/* Fields of the tail, in this order after the TypeManager and the writable data. */
+#define HAS_DISPATCH_MAP 0x00040000u
+#define HAS_OPTIONALS_8  0x01000000u
+#define HAS_SEALED_SLOTS 0x00400000u
+#define IS_GENERIC       0x02000000u
+/* A relative field with this bit leads to a word with the address. */
+#define IS_INDIRECT 1u
 /* Bits of the flags, which moved in 9. */
 #define HAS_POINTERS_8 0x00200000u
 #define HAS_POINTERS   0x01000000u
@@ -28,13 +35,16 @@ enum element_type {
 	ELEMENT_VALUE = 16,
 	ELEMENT_NULLABLE = 18,
 	ELEMENT_INTERFACE = 21,
-	ELEMENT_ARRAY = 23,
-	ELEMENT_SZ_ARRAY = 24,
 };
 
-static enum type_category category_of(uint32_t flags)
+uint32_t aot_element_type(const struct aot_method_table *table)
 {
-	uint32_t element = flags >> ELEMENT_SHIFT & ELEMENT_MASK;
+	return table->flags >> ELEMENT_SHIFT & ELEMENT_MASK;
+}
+
+static enum type_category category_of(const struct aot_method_table *table)
+{
+	uint32_t element = aot_element_type(table);
 	if (element >= ELEMENT_BOOLEAN && element <= ELEMENT_DOUBLE)
 		return CATEGORY_TRUE_PRIMITIVE;
 	switch (element) {
@@ -44,9 +54,9 @@ static enum type_category category_of(uint32_t flags)
 		return CATEGORY_NULLABLE;
 	case ELEMENT_INTERFACE:
 		return CATEGORY_INTERFACE;
-	case ELEMENT_ARRAY:
+	case AOT_ELEMENT_ARRAY:
 		return CATEGORY_MD_ARRAY;
-	case ELEMENT_SZ_ARRAY:
+	case AOT_ELEMENT_SZ_ARRAY:
 		return CATEGORY_SZ_ARRAY;
 	default:
 		return CATEGORY_CLASS;
@@ -91,6 +101,11 @@ static bool sizes_are_sound(const struct type *type)
 	return type->base_size >= 24 && type->base_size % 8 == 0;
 }
 
+static uint32_t pointers_flag(const struct runtime *runtime)
+{
+	return aot_of(runtime)->major == 8 ? HAS_POINTERS_8 : HAS_POINTERS;
+}
+
 /* All MethodTables of a module lead to the same word. */
 static bool leads_to_manager(const struct runtime *runtime, const struct aot_method_table *table)
 {
@@ -103,11 +118,10 @@ static bool leads_to_manager(const struct runtime *runtime, const struct aot_met
  * The type of an object that holds static fields has a size and a base class, and nothing after that
  * (GCStaticEETypeNode.cs): the base class is System.Object, which has none.
  */
-static bool holds_statics(const struct runtime *runtime, const struct aot_method_table *table,
-			  uint32_t pointers)
+bool aot_holds_statics(const struct runtime *runtime, const struct aot_method_table *table)
 {
 	struct aot_method_table base;
-	return (table->flags & ~pointers) == 0 && table->related &&
+	return (table->flags & ~pointers_flag(runtime)) == 0 && table->related &&
 	       aot_method_table_read(runtime->memory, table->related, &base) && base.related == 0 &&
 	       leads_to_manager(runtime, &base);
 }
@@ -128,13 +142,12 @@ bool aot_describe_type(const struct runtime *runtime, uint64_t method_table, str
 		ret->component_size = (uint16_t)flags;
 	if (is_free)
 		return ret->base_size == 24 && ret->component_size == 1;
-	ret->category = (uint8_t)category_of(flags);
+	ret->category = (uint8_t)category_of(&table);
 	ret->is_string = ret->base_size == 22;
-	uint32_t pointers = aot_of(runtime)->major == 8 ? HAS_POINTERS_8 : HAS_POINTERS;
 	if (table.kind == AOT_DEFINITION || !sizes_are_sound(ret) ||
-	    !(holds_statics(runtime, &table, pointers) || leads_to_manager(runtime, &table)))
+	    !(aot_holds_statics(runtime, &table) || leads_to_manager(runtime, &table)))
 		return false;
-	ret->has_pointers = (flags & pointers) != 0;
+	ret->has_pointers = (flags & pointers_flag(runtime)) != 0;
 	ret->has_finalizer = (flags & HAS_FINALIZER) != 0;
 	if (table.kind == AOT_PARAMETERIZED) {
 		ret->links.per_inst = table.related;
@@ -142,4 +155,64 @@ bool aot_describe_type(const struct runtime *runtime, uint64_t method_table, str
 		ret->parent = table.related;
 	}
 	return true;
+}
+
+bool aot_is_instance(const struct aot_method_table *table)
+{
+	return table->kind == AOT_CANONICAL && table->flags & IS_GENERIC &&
+	       !(table->flags & AOT_HAS_COMPONENTS);
+}
+
+/* The address in the field at @p at; 0: it cannot be read. */
+static uint64_t tail_address(struct memory *memory, uint64_t at, bool is_dynamic)
+{
+	uint64_t address = 0;
+	int32_t distance = 0;
+	if (is_dynamic) {
+		(void)memory_u64(memory, at, &address);
+	} else if (memory_i32(memory, at, &distance)) {
+		address = at + (uint64_t)(int64_t)distance;
+	}
+	if (address & IS_INDIRECT && !memory_u64(memory, address - IS_INDIRECT, &address))
+		address = 0;
+	return address;
+}
+
+/* The field with the generic definition. */
+static uint64_t generic_field(const struct runtime *runtime, const struct aot_method_table *table,
+			      uint64_t width)
+{
+	bool has_optionals = aot_of(runtime)->major == 8 && table->flags & HAS_OPTIONALS_8;
+	unsigned int fields = 2;
+	fields += (table->flags & HAS_DISPATCH_MAP) != 0;
+	fields += (table->flags & HAS_FINALIZER) != 0;
+	fields += has_optionals;
+	fields += (table->flags & HAS_SEALED_SLOTS) != 0;
+	return table->tail + fields * width;
+}
+
+/* How many type parameters the generic definition has. */
+static uint32_t arity_of(const struct runtime *runtime, uint64_t definition)
+{
+	struct aot_method_table table;
+	if (!aot_method_table_read(runtime->memory, definition, &table) ||
+	    table.kind != AOT_DEFINITION)
+		return 0;
+	return aot_of(runtime)->major == 8 ? table.flags & 0xffff : table.base_size;
+}
+
+size_t aot_generic_arguments(const struct runtime *runtime, const struct aot_method_table *table,
+			     uint64_t *ret_definition, uint64_t *ret, size_t capacity)
+{
+	struct memory *memory = runtime->memory;
+	uint64_t width = table->is_dynamic ? 8 : 4, at = generic_field(runtime, table, width);
+	uint64_t composition = tail_address(memory, at + width, table->is_dynamic);
+	*ret_definition = tail_address(memory, at, table->is_dynamic);
+	uint32_t arity = arity_of(runtime, *ret_definition);
+	for (uint32_t i = 0; i < arity && i < capacity; i++) {
+		ret[i] = arity == 1
+				 ? composition
+				 : tail_address(memory, composition + i * width, table->is_dynamic);
+	}
+	return arity < capacity ? arity : capacity;
 }

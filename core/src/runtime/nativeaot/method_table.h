@@ -2,9 +2,11 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct memory;
+struct runtime;
 
 /** The flag of a MethodTable whose objects have a length: the low 16 bits are the size of a component. */
 #define AOT_HAS_COMPONENTS 0x80000000u
@@ -16,6 +18,14 @@ enum aot_kind {
 	AOT_CANONICAL = 0,     /**< also an instance of a generic type */
 	AOT_PARAMETERIZED = 2, /**< an array or a pointer */
 	AOT_DEFINITION = 3,    /**< a generic type without arguments: no object has it */
+};
+
+/** The kind of value that a MethodTable is about, as far as names need it (EETypeElementType, MethodTable.h). */
+enum aot_element {
+	AOT_ELEMENT_ARRAY = 23,
+	AOT_ELEMENT_SZ_ARRAY = 24,
+	AOT_ELEMENT_BY_REFERENCE = 25,
+	AOT_ELEMENT_POINTER = 26,
 };
 
 /** The fixed part of a MethodTable (doc/nativeaot.md 3). */
@@ -33,3 +43,18 @@ bool aot_method_table_read(struct memory *memory, uint64_t address, struct aot_m
 /** The address of the word with the TypeManager that a MethodTable leads to; false: it cannot be read. */
 bool aot_method_table_manager(struct memory *memory, const struct aot_method_table *table,
 			      uint64_t *ret);
+
+/** The kind of value: an enum aot_element, or another number. */
+uint32_t aot_element_type(const struct aot_method_table *table);
+/** Is it a generic type with arguments? */
+bool aot_is_instance(const struct aot_method_table *table);
+/**
+ * The arguments of a generic type: their MethodTables, 0 for one that cannot be read.
+ *
+ * @param[out] ret_definition MethodTable of the type without arguments; 0: it cannot be read
+ * @return how many it has, of which the first @p capacity are in @p ret
+ */
+size_t aot_generic_arguments(const struct runtime *runtime, const struct aot_method_table *table,
+			     uint64_t *ret_definition, uint64_t *ret, size_t capacity);
+/** Is it the type of an object that holds static fields? */
+bool aot_holds_statics(const struct runtime *runtime, const struct aot_method_table *table);

@@ -3,32 +3,56 @@
 
 #include <inttypes.h>
 
+#include "runtime/nativeaot/type_map.h"
+#include "runtime/nativeaot/type_name.h"
+#include "targets/target.h"
+#include "util/alloc.h"
+#include "util/findings.h"
 #include "util/text.h"
+
+/* The tables are there, but not whole: names may be missing. */
+static void report_cut(const struct runtime *runtime, const char *things)
+{
+	findings_add(&runtime->target->findings, FINDING_MISSING_SYMBOLS,
+		     target_advice(runtime->target, aot_of(runtime)->image.address,
+				   "take a full dump, or give the folder with the program by "
+				   "--sysroot"),
+		     "the names of %s in %s cannot be read to their end: some have none", things,
+		     runtime->path ? runtime->path : "the program");
+}
 
 enum hd_status aot_names_read(struct runtime *runtime, struct hd_error *err)
 {
-	(void)runtime;
-	(void)err;
+	struct nativeaot *aot = aot_of(runtime);
+	aot->types = mem_calloc(1, sizeof(*aot->types));
+	TRY_MEMORY(aot->types, err);
+	TRY(type_map_read(runtime->memory, &aot->image, aot->types, err));
+	if (aot->types->is_cut)
+		report_cut(runtime, "types");
 	return HD_OK;
 }
 
 void aot_names_destroy(struct runtime *runtime)
 {
-	(void)runtime;
+	struct nativeaot *aot = aot_of(runtime);
+	if (aot->types)
+		type_map_deinit(aot->types);
+	mem_free(aot->types);
+	aot->types = NULL;
 }
 
 uint64_t aot_known_type(const struct runtime *runtime, enum aot_known type)
 {
-	(void)runtime;
-	(void)type;
-	return 0;
+	static const char *const names[AOT_KNOWN_TYPES] = {
+		[AOT_TYPE_OBJECT] = "System.Object",
+		[AOT_TYPE_EXCEPTION] = "System.Exception",
+		[AOT_TYPE_THREAD] = "System.Threading.Thread",
+	};
+	const struct nativeaot *aot = aot_of(runtime);
+	return aot->types ? type_map_find(aot->types, names[type]) : 0;
 }
 
 void aot_type_name(struct runtime *runtime, uint64_t method_table, struct text *text)
 {
-	if (method_table == runtime->tables.free) {
-		text_printf(text, "Free");
-	} else {
-		text_printf(text, "<unknown type %" PRIx64 ">", method_table);
-	}
+	aot_table_name(aot_of(runtime), method_table, text);
 }
