@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -le 1 ] || { echo "usage: static.sh [BUILD_FOLDER]" >&2; exit 2; }
 build=${1:-build}
-limit=5000000
+limit=7000000
 [ -f "$build/CMakeCache.txt" ] || cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release
 if grep -q '^HD_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then
     echo "static.sh: $build is built with sanitizers, which need shared libraries" >&2
@@ -41,7 +41,7 @@ link() {
     gcc -static-pie -s -o "$2.new" "${objects[@]}" "$parts/core.o" \
         "$parts/static_parts.o" -Wl,--gc-sections,--wrap=setlocale -Wl,-z,relro,-z,now,-z,noexecstack \
         -Wl,-z,pack-relative-relocs -Wl,-T,"$parts/discard.ld",--no-eh-frame-hdr \
-        -ljansson -lzstd -lsqlite3 -lelf -lz -lseccomp -ledit -ltinfo -lbsd -lmd -lm 2>"$parts/warnings" ||
+        -ljansson -lzstd -lsqlite3 -lelf -lcapstone -lz -lseccomp -ledit -ltinfo -lbsd -lmd -lm 2>"$parts/warnings" ||
         { cat "$parts/warnings" >&2; exit 1; }
     ! grep -v "unixDlOpen'\|Using 'dlopen' in statically linked" "$parts/warnings" >&2 ||
         { echo "static.sh: the linker warned" >&2; exit 1; }

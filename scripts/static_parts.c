@@ -64,6 +64,43 @@ int sqlite3RtreeInit(struct sqlite3 *handle)
 	return 0;
 }
 
+/* Processors that capstone knows, and this program does not: half of capstone.  2 is CS_ERR_ARCH. */
+#define WITHOUT_PROCESSOR(name)                         \
+	int name##_global_init(void *handle);           \
+	int name##_option(void *, int, size_t);         \
+	int name##_global_init(void *handle)            \
+	{                                               \
+		(void)handle;                           \
+		return 2;                               \
+	}                                               \
+	int name##_option(void *h, int type, size_t to) \
+	{                                               \
+		(void)h;                                \
+		(void)type;                             \
+		(void)to;                               \
+		return 2;                               \
+	}
+
+WITHOUT_PROCESSOR(ARM)
+WITHOUT_PROCESSOR(EVM)
+WITHOUT_PROCESSOR(M680X)
+WITHOUT_PROCESSOR(M68K)
+WITHOUT_PROCESSOR(Mips)
+WITHOUT_PROCESSOR(PPC)
+WITHOUT_PROCESSOR(Sparc)
+WITHOUT_PROCESSOR(SystemZ)
+WITHOUT_PROCESSOR(TMS320C64x)
+WITHOUT_PROCESSOR(XCore)
+
+/* And how AT&T writes x64, which nobody asks for. */
+void X86_ATT_printInst(void *instruction, void *text, void *info);
+void X86_ATT_printInst(void *instruction, void *text, void *info)
+{
+	(void)instruction;
+	(void)text;
+	(void)info;
+}
+
 /* Names of users come from modules of the C library (NSS): here nobody has a name, and numbers are shown. */
 int getpwuid_r(uid_t uid, struct passwd *entry, char *space, size_t size, struct passwd **found)
 {

@@ -111,12 +111,8 @@ def register(
     session: Session,
     infos: list[native.CommandInfo],
     free: list[str],
-    others: dict[str, type[HeapCommand]],
 ) -> None:
-    """
-    Register the table under the prefix, and the names ``free`` at top level too, where those of ``others`` have
-    a class of their own.
-    """
+    """Register the table under the prefix, and the names ``free`` at top level too."""
     HeapPrefix(session, infos, free)
     for info in infos:
         doc = document(session, info)
@@ -128,7 +124,7 @@ def register(
             if alias in free:
                 HeapCommand(session, "", alias, doc)
         if name in free:
-            others.get(name, HeapCommand)(session, "", name, doc)
+            HeapCommand(session, "", name, doc)
 
 
 def report_taken(taken: list[str]) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from heapdump_gdb import (
+    bpmd,
     code,
     commands,
-    disassembly,
     functions,
     live,
     names,
@@ -47,14 +47,14 @@ def load(here: str) -> None:
     free = [name for name in wanted if name not in taken]
     names.keep_abbreviations(free + [commands.PREFIX, "set heapdump", "show heapdump"])
     _session = made
-    commands.register(made, infos, free, {"clru": disassembly.ClruCommand})
+    commands.register(made, infos, free)
     settings.register(made)
     functions.register(made)
     thread_names.register(made)
     code.register(made)
     live.register(made)
     printers.register(made)
-    disassembly.register(made)
+    bpmd.register(made)
     # A second name that GDB has, as do, is a short word that its users mean.
     aliases = [native.decode(info.alias) for info in infos if info.alias is not None]
     commands.report_taken([name for name in taken if name not in aliases])

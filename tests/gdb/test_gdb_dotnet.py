@@ -123,7 +123,7 @@ class DotnetCoreTest(unittest.TestCase):
         text = run_gdb("disable pretty-printer global heapdump", *opening, "p text")
         self.assertRegex(text, r"\$1 = \(struct System\.String \*\) 0x\w+")
 
-    def test_clru_has_instructions_with_lines_and_names(self) -> None:
+    def test_clru_has_instructions_with_names(self) -> None:
         path = targets.core("hang10-mixed-heap")
         if path is None:
             return
@@ -132,11 +132,9 @@ class DotnetCoreTest(unittest.TestCase):
         opening = ["file " + program, "core-file " + path, "frame function Hang.Program.Main"]
         text = run_gdb(*opening, mark(1), "clru $pc", mark(2), "bpmd hang Hang.Program.Main")
         shown = between(text, 1)
-        self.assertTrue(
-            shown.startswith("Method Name:          Hang.Program.Main(System.String[])\n"), shown
-        )
-        self.assertRegex(shown, r"\n(/_/hang/Program\.cs @ \d+ )?IL_\w{4}:\n[0-9a-f]{16} \w+")
-        self.assertRegex(shown, r"call .*# 0x\w+  ; \w[\w.]+\(.*\)\n")
+        self.assertIn("Method Name:          Hang.Program.Main(System.String[])\n", shown)
+        self.assertRegex(shown, r"\n(/_/hang/Program\.cs @ \d+:\n)?IL_\w{4}:\n[0-9a-f]{16} \w+")
+        self.assertRegex(shown, r"call .*\[rip - 0x\w+\]  ; \w[\w.]+\(.*\)\n")
         self.assertIn("a core does not run on: a breakpoint needs a process", text)
 
     def test_exceptions_delegates_and_tasks_are_told_in_words(self) -> None:

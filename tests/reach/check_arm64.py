@@ -28,7 +28,7 @@ ROOT = FOLDER / "arm64-root"
 BUILT = FOLDER / "arm64-build"
 PACKAGES = (
     "libc6-dev libelf-dev libjansson-dev libzstd-dev libsqlite3-dev zlib1g-dev libedit-dev"
-    " libseccomp-dev libstdc++6"
+    " libseccomp-dev libcapstone-dev libstdc++6"
 ).split()
 # Commands whose documents are compared.
 COMMANDS = ["info", "dumpheap -stat", "clrstack -all", "clrstack -a", "verifyheap", "hang"]

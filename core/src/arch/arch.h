@@ -77,6 +77,27 @@ struct prstatus_layout {
 	uint8_t thread; /**< the word that points to the thread's control block, or ARCH_NONE */
 };
 
+/** Registers of which a pass over code knows what is in them, for it was written there as a constant. */
+struct code_constants {
+	uint64_t values[32];
+	uint32_t known;  /**< bit for each register: its value is known, */
+	uint32_t loaded; /**< and for each of these: it is what lies at that address */
+};
+
+static inline void code_constant_set(struct code_constants *constants, unsigned int number,
+				     uint64_t value, bool is_loaded)
+{
+	constants->values[number] = value;
+	constants->known |= 1u << number;
+	constants->loaded = (constants->loaded & ~(1u << number)) | (uint32_t)is_loaded << number;
+}
+
+/** Where an instruction goes to. */
+struct code_reference {
+	uint64_t address;
+	bool is_cell; /**< the address of the code lies there */
+};
+
 /** The work of a processor that a table cannot describe.  None is NULL, but where it says so. */
 struct arch_ops {
 	/** Does the code at @p ip return from a signal handler? */
@@ -133,6 +154,14 @@ struct arch_ops {
 	 */
 	bool (*precode_method)(struct memory *memory, uint64_t code, uint64_t *ret);
 	bool (*precode_target)(struct memory *memory, uint64_t code, uint64_t *ret);
+	/**
+	 * Where the instruction of @p size bytes at @p address calls or jumps to.
+	 *
+	 * @param[in,out] constants All zeros for the first of some instructions that follow each other.
+	 * @return false: it does neither, or its target is not known.  NULL: that is never known
+	 */
+	bool (*call_target)(const uint8_t *bytes, size_t size, uint64_t address,
+			    struct code_constants *constants, struct code_reference *ret);
 	/** Leave a function that has neither a frame nor unwind information; false: it cannot be. */
 	bool (*leaf_step)(struct memory *memory, struct registers *registers);
 };

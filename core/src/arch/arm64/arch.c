@@ -49,6 +49,7 @@ static const struct arch_ops ops = {
 	.frame_is_whole = arm64_frame_is_whole,
 	.precode_method = arm64_precode_method,
 	.precode_target = arm64_precode_target,
+	.call_target = arm64_call_target,
 	.leaf_step = arm64_leaf_step,
 };
 

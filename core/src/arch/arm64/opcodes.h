@@ -15,3 +15,7 @@ bool arm64_leaf_step(struct memory *memory, struct registers *registers);
 
 /** See arch_ops.waits_without_end. */
 bool arm64_waits_without_end(struct memory *memory, const struct registers *registers);
+
+/** See arch_ops.call_target. */
+bool arm64_call_target(const uint8_t *bytes, size_t size, uint64_t address,
+		       struct code_constants *constants, struct code_reference *ret);

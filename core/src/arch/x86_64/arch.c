@@ -64,6 +64,7 @@ static const struct arch_ops ops = {
 	.managed_rows = unwind_rows_write,
 	.precode_method = x86_64_precode_method,
 	.precode_target = x86_64_precode_target,
+	.call_target = x86_64_call_target,
 	.leaf_step = x86_64_leaf_step,
 };
 

@@ -21,3 +21,7 @@ bool x86_64_waits_without_end(struct memory *memory, const struct registers *reg
  * a jump out of it?  A direct jump is one only after pops.
  */
 bool x86_64_is_leaving(const uint8_t *at, size_t size, bool has_popped);
+
+/** See arch_ops.call_target. */
+bool x86_64_call_target(const uint8_t *bytes, size_t size, uint64_t address,
+			struct code_constants *constants, struct code_reference *ret);

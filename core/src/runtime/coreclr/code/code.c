@@ -18,6 +18,10 @@
 #include "targets/target.h"
 #include "util/alloc.h"
 
+/* From a precode to its data, and where in the data the last kind has its target (doc/coreclr.md 12.10). */
+#define PRECODE_DATA_DISTANCE UINT64_C(0x4000)
+#define PRECODE_TARGET_LAST   8u
+
 /* RangeSectionMap: levels of 256 pointers, indexed by these bits of the address. */
 #define MAP_LEVELS        5u
 #define MAP_FIRST_SHIFT   49u
@@ -273,6 +277,21 @@ bool runtime_method_at(struct runtime *runtime, uint64_t code, uint64_t *ret_met
 		return false;
 	*ret_method_desc = info.method_desc;
 	return true;
+}
+
+bool runtime_method_of_cell(struct runtime *runtime, uint64_t cell, uint64_t *ret_method_desc)
+{
+	const struct arch_ops *ops = runtime_arch(runtime)->ops;
+	uint64_t code, target;
+	if (!memory_u64(runtime->memory, cell, &target))
+		return false;
+	for (uint64_t before = 0; before <= PRECODE_TARGET_LAST; before += 8) {
+		uint64_t precode = cell - PRECODE_DATA_DISTANCE - before;
+		if (ops->precode_target(runtime->memory, precode, &code) && code == target &&
+		    runtime_method_at(runtime, precode, ret_method_desc))
+			return true;
+	}
+	return false;
 }
 
 bool runtime_method_in_slot(struct runtime *runtime, uint64_t table, uint32_t slot,

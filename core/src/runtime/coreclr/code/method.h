@@ -64,6 +64,14 @@ bool coreclr_fcall_method(const struct runtime *runtime, uint64_t code, uint64_t
 bool runtime_method_at(struct runtime *runtime, uint64_t code, uint64_t *ret_method_desc);
 
 /**
+ * The method whose calls go through @p cell, a word of the data of its precode: also where it leads to code that is
+ * of no method, such as a stub that counts calls.
+ *
+ * @param[out] ret_method_desc Untouched on failure.
+ */
+bool runtime_method_of_cell(struct runtime *runtime, uint64_t cell, uint64_t *ret_method_desc);
+
+/**
  * The virtual method in slot @p slot of the MethodTable at @p table.
  *
  * @param[out] ret_method_desc Untouched on failure.
