@@ -20,7 +20,7 @@ from session import Json, ask, check_cores, truth_of
 
 STARVED = ("starved", "orders")
 HARMLESS = (
-    *(f"healthy{number}" for number in range(1, 12)),
+    *(f"healthy{number}" for number in range(1, 14)),
     *("async", "tasks", "timers"),
 )
 
@@ -114,7 +114,8 @@ def planted(truth: Json) -> list[str]:
     wanted = ["deadlock"] * (len(truth["deadlocks"]) + len(truth.get("possible", [])))
     if truth["mode"] in STARVED:
         wanted.append("pool-starved")
-    wanted += ["one-object"] * len(truth.get("objects", []))
+    kind = "lost-places" if truth["mode"] == "bulkheads" else "one-object"
+    wanted += [kind] * len(truth.get("objects", []))
     if "finalizers" in truth:
         wanted.append("finalizer")
     if "stuck" in truth:

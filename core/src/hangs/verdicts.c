@@ -229,8 +229,16 @@ static enum hd_status find_readers(struct verdicts *verdicts, struct job *job, s
 }
 
 /* Does another verdict say more about a thing: that of a host's start, or of the readers of a channel? */
-static bool is_told(const struct verdicts *verdicts, const struct wait_thing *thing)
+static bool is_told(struct verdicts *verdicts, const struct wait_thing *thing)
 {
+	struct lost_place *place = thing->kind == AWAIT_SEMAPHORE
+					   ? lost_place_of(&verdicts->places, thing->address)
+					   : NULL;
+	/* It is certain where nobody has the semaphore itself. */
+	if (place && (thing->is_alone || thing->pool_items))
+		place->is_dropped = true;
+	if (place && !place->is_dropped)
+		return true;
 	const struct wait_rows *ends = &verdicts->busy.ends;
 	bool is_start = verdicts->start.completer.type && thing->address == verdicts->start.source;
 	for (size_t i = 0; i < ends->rows_count && !is_start; i++) {
@@ -325,7 +333,9 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 				      struct job *job, struct hd_error *err)
 {
 	struct wait_things things;
-	TRY(wait_things_judge(verdicts->waits, ends, job, &things, err));
+	HD_CLEANUP(wait_graph) struct wait_graph graph = { .waits = verdicts->waits };
+	TRY(lost_places_find(verdicts->waits, &graph, job, &verdicts->places, err));
+	TRY(wait_things_judge(verdicts->waits, ends, &graph, job, &things, err));
 	for (size_t i = 0; i < things.rows_count; i++) {
 		const struct wait_thing *thing = &things.rows[i];
 		const struct verdict verdict = { .kind = VERDICT_ONE_OBJECT,
@@ -351,6 +361,21 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 	return HD_OK;
 }
 
+static enum hd_status add_places(struct verdicts *verdicts, struct hd_error *err)
+{
+	for (size_t i = 0; i < verdicts->places.rows_count; i++) {
+		const struct lost_place *place = &verdicts->places.rows[i];
+		const struct verdict verdict = { .kind = VERDICT_PLACES,
+						 .is_probable = true,
+						 .place = place,
+						 .count = place->threads + place->methods };
+		const struct wait_thing thing = { .address = place->semaphore };
+		if (!place->is_dropped && !is_in_deadlock(verdicts, &thing))
+			TRY(add_verdict(verdicts, &verdict, err));
+	}
+	return HD_OK;
+}
+
 /* Who waits for one that waits, and for what nobody releases. */
 static enum hd_status find_ends(struct verdicts *verdicts, struct job *job, struct hd_error *err)
 {
@@ -358,7 +383,8 @@ static enum hd_status find_ends(struct verdicts *verdicts, struct job *job, stru
 	TRY_MEMORY(ends, err);
 	wait_ends(verdicts->waits, ends);
 	TRY(find_one_owner(verdicts, ends, err));
-	return find_one_object(verdicts, ends, job, err);
+	TRY(find_one_object(verdicts, ends, job, err));
+	return add_places(verdicts, err);
 }
 
 static enum hd_status find_requests(struct verdicts *verdicts, struct job *job,

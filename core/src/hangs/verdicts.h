@@ -6,19 +6,21 @@
 #include "hangs/busy_readers.h"
 #include "hangs/deadlocks.h"
 #include "hangs/host_start.h"
+#include "hangs/lost_places.h"
 #include "hangs/lost_pulse.h"
 #include "hangs/stuck_requests.h"
 #include "hangs/wait_rows.h"
 #include "hangs/wait_things.h"
 
 enum verdict_kind {
-	VERDICT_DEADLOCK,   /**< threads wait for each other */
-	VERDICT_ORPHAN,     /**< threads wait for a lock whose holder has ended, or is idle */
-	VERDICT_CIRCLE,     /**< async methods await each other */
-	VERDICT_START,      /**< the start of a host waits for what only starts after it */
-	VERDICT_READERS,    /**< all readers of a channel wait, and items are in it */
-	VERDICT_STARVED,    /**< all workers of the thread pool wait, and work is queued */
-	VERDICT_ONE_OWNER,  /**< many threads wait for one, which waits itself for something else */
+	VERDICT_DEADLOCK,  /**< threads wait for each other */
+	VERDICT_ORPHAN,    /**< threads wait for a lock whose holder has ended, or is idle */
+	VERDICT_CIRCLE,    /**< async methods await each other */
+	VERDICT_START,     /**< the start of a host waits for what only starts after it */
+	VERDICT_READERS,   /**< all readers of a channel wait, and items are in it */
+	VERDICT_STARVED,   /**< all workers of the thread pool wait, and work is queued */
+	VERDICT_ONE_OWNER, /**< many threads wait for one, which waits itself for something else */
+	VERDICT_PLACES, /**< threads or methods wait for a semaphore of which nobody has a place */
 	VERDICT_ONE_OBJECT, /**< many wait for one object, and nobody is known who releases it */
 	VERDICT_REQUESTS,   /**< requests of a server wait in one method, and nothing limits it */
 	VERDICT_PULSE,  /**< threads wait in Monitor.Wait, and the last Pulse woke the wrong one */
@@ -36,6 +38,7 @@ struct verdict {
 	struct stuck_requests requests;  /**< VERDICT_REQUESTS */
 	const struct host_start *start;  /**< VERDICT_START */
 	const struct lost_pulse *pulse;  /**< VERDICT_PULSE */
+	const struct lost_place *place;  /**< VERDICT_PLACES */
 	const struct busy_channel *busy; /**< VERDICT_READERS */
 	/**
 	 * VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_ORPHAN: the first that waits and tells the holder; VERDICT_OUTPUT: the first that waits; VERDICT_STARVED: a worker that waits;
@@ -66,6 +69,7 @@ struct verdicts {
 	struct pool_state pool;
 	struct busy_channels busy;
 	struct lost_pulses pulses;
+	struct lost_places places;
 	struct host_start start; /**< of a host that still starts, if there is one */
 	uint64_t chains;         /**< of async methods */
 	uint64_t queued;         /**< work items of the pool */

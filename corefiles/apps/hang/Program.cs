@@ -56,6 +56,8 @@ namespace Hang
                 case "forgotten": Forgotten.Begin(); break;
                 case "places": Places.Begin(); break;
                 case "healthy12": Places.Busy(); break;
+                case "bulkheads": Bulkheads.Begin(); break;
+                case "healthy13": Bulkheads.Busy(); break;
                 case "healthy10":
                     Starts.Slow();
                     Signals.Slow();

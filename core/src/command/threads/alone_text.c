@@ -2,8 +2,11 @@
 #include "command/threads/alone_text.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "analysis/async/async_graph.h"
+#include "command/threads/wait_text.h"
+#include "hangs/lost_places.h"
 #include "hangs/wait_things.h"
 #include "util/text.h"
 
@@ -93,4 +96,44 @@ void append_alone_cause(struct text *text, const struct wait_thing *thing)
 		text_printf(text, "%s%" PRIu64 " of them %s with those who wait for one more",
 			    thing->lost ? ", and " : "", others, others == 1 ? "is" : "are");
 	}
+}
+
+void append_lost_places(struct text *text, const struct lost_place *place)
+{
+	append_counts(text, place->threads, place->methods, "async method");
+	text_printf(text, " %s for SemaphoreSlim %" PRIx64 ": ",
+		    place->threads + place->methods == 1 ? "waits" : "wait", place->semaphore);
+	if (place->places == 1) {
+		text_puts(text, "its only place is taken, and probably nobody has it any more");
+	} else if (place->places) {
+		text_printf(text,
+			    "its %" PRIu64 " places are taken, and probably nobody has one any "
+			    "more",
+			    place->places);
+	} else {
+		text_puts(text, "no place is free, and probably nobody has one any more");
+	}
+}
+
+void append_place_methods(struct text *text, const struct lost_place *place)
+{
+	text_puts(text, "it is ");
+	text_escape(text, place->field, strlen(place->field));
+	text_puts(text, ": ");
+	text_escape(text, place->enters, strlen(place->enters));
+	text_puts(text, " takes a place, and ");
+	if (strcmp(place->enters, place->releases) == 0) {
+		text_puts(text, "gives it back");
+	} else {
+		text_escape(text, place->releases, strlen(place->releases));
+		text_puts(text, " gives it back");
+	}
+}
+
+void append_place_calls(struct text *text, const struct lost_place *place)
+{
+	text_printf(text,
+		    "none of the %" PRIu64 " calls in flight that use it has passed its wait: an "
+		    "exception or a return between the two has probably lost the places",
+		    place->calls);
 }

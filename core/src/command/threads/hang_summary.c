@@ -346,6 +346,9 @@ void append_summary(struct text *text, const struct waits *waits, const struct v
 	case VERDICT_PULSE:
 		append_lost_pulse(text, waits, verdict->pulse);
 		break;
+	case VERDICT_PLACES:
+		append_lost_places(text, verdict->place);
+		break;
 	case VERDICT_OUTPUT:
 		append_output(text, waits, verdict);
 		break;

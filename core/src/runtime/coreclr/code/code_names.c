@@ -11,8 +11,22 @@
 #include "util/alloc.h"
 #include "util/job.h"
 
-/* Column of the table of methods (ECMA-335 II.22.26). */
-#define METHOD_ROW_RVA 0u
+/* Columns of the table of methods (ECMA-335 II.22.26). */
+#define METHOD_ROW_RVA   0u
+#define METHOD_ROW_FLAGS 2u
+#define METHOD_ROW_NAME  3u
+/* MethodAttributes (II.23.1.10). */
+#define METHOD_VIRTUAL  0x40u
+#define METHOD_NEW_SLOT 0x100u
+/* TypeDef: the type that it inherits from, a coded index as below. */
+#define TYPE_ROW_BASE 3u
+/* InterfaceImpl: class, and a coded index of TypeDef, TypeRef or TypeSpec. */
+#define IMPL_CLASS     0u
+#define IMPL_INTERFACE 1u
+#define CODED_BITS     2u
+/* Names of Assembly and AssemblyRef. */
+#define ASSEMBLY_NAME     7u
+#define ASSEMBLY_REF_NAME 6u
 /* Most bytes of the code of a method that are read here. */
 #define CODE_READ_MAX ((uint32_t)1 << 20)
 /* The same of a module: methods may say that they share their code. */
@@ -25,6 +39,7 @@
 struct name_visit {
 	void (*visit)(void *arg, const char *name);
 	void *arg;
+	bool is_taken; /* set before visit: the address of what the name is of is taken */
 	uint64_t size; /* bytes of code that were read */
 };
 
@@ -35,9 +50,12 @@ static void visit_in_code(struct runtime *runtime, const struct module *module, 
 	HD_CLEANUP(text) struct text name = { 0 };
 	for (uint32_t at = 0; il_next(code, size, at, &instruction); at += instruction.size) {
 		name.size = 0;
-		if (instruction.opcode && instruction.opcode->operand == IL_TOKEN &&
-		    token_name(runtime, module, (uint32_t)instruction.number, &name) && name.size)
-			wanted->visit(wanted->arg, name.bytes);
+		if (!instruction.opcode || instruction.opcode->operand != IL_TOKEN ||
+		    !token_name(runtime, module, (uint32_t)instruction.number, &name) || !name.size)
+			continue;
+		wanted->is_taken = strcmp(instruction.opcode->name, "ldftn") == 0 ||
+				   strcmp(instruction.opcode->name, "ldvirtftn") == 0;
+		wanted->visit(wanted->arg, name.bytes);
 	}
 }
 
@@ -109,12 +127,14 @@ uint64_t code_names_of_machine(struct runtime *runtime, const struct type *machi
 struct use_visit {
 	const struct code_uses *uses;
 	struct code_use use;
+	const struct name_visit *wanted;
 };
 
 static void visit_use(void *arg, const char *name)
 {
 	struct use_visit *visit = arg;
 	visit->use.member = name;
+	visit->use.is_taken = visit->wanted->is_taken;
 	visit->uses->visit(visit->uses->arg, &visit->use);
 }
 
@@ -146,13 +166,45 @@ uint32_t code_class_of(const struct metadata *metadata, uint32_t type)
 	return type;
 }
 
+/* "Place" of "<Place>d__5", which is the name of a state machine, and "<Place>b__0" of "<<Place>b__0>d"; @p name itself of others. */
+static bool body_name(const char *name, char *ret, size_t size)
+{
+	const char *end = *name == '<' ? strrchr(name, '>') : NULL;
+	size_t length = end && end[1] == 'd' ? (size_t)(end - name - 1) : strlen(name);
+	if (!length || length >= size)
+		return false;
+	memcpy(ret, length < strlen(name) ? name + 1 : name, length);
+	ret[length] = '\0';
+	return true;
+}
+
+/* Is the code at row @p rid of a type that the compiler has made for a method, as its state machine? */
+static bool is_machine(const struct metadata *metadata, uint32_t rid, uint32_t type)
+{
+	const char *name = metadata_string(
+		metadata, metadata_column(metadata, MD_METHOD, rid, METHOD_ROW_NAME));
+	const char *end = strrchr(name_of_type(metadata, type), '>');
+	return *name != '<' && end && end[1] == 'd';
+}
+
 /* The name of the method that has the code of row @p rid; a state machine's is MoveNext.  False: it has none. */
 static bool name_of_code(const struct metadata *metadata, uint32_t rid, uint32_t type, bool is_made,
 			 char *ret, size_t size)
 {
-	const char *name = metadata_string(metadata, metadata_column(metadata, MD_METHOD, rid, 3));
+	const char *name = metadata_string(
+		metadata, metadata_column(metadata, MD_METHOD, rid, METHOD_ROW_NAME));
 	return (is_made && *name != '<' && outer_name(name_of_type(metadata, type), ret, size)) ||
 	       outer_name(name, ret, size);
+}
+
+/* The same with what the compiler put around it, as for a lambda. */
+static bool name_of_body(const struct metadata *metadata, uint32_t rid, uint32_t type, char *ret,
+			 size_t size)
+{
+	const char *name = metadata_string(
+		metadata, metadata_column(metadata, MD_METHOD, rid, METHOD_ROW_NAME));
+	return body_name(is_machine(metadata, rid, type) ? name_of_type(metadata, type) : name, ret,
+			 size);
 }
 
 enum hd_status code_uses_visit(struct runtime *runtime, const struct module *module,
@@ -160,22 +212,86 @@ enum hd_status code_uses_visit(struct runtime *runtime, const struct module *mod
 {
 	const struct metadata *metadata = module->metadata;
 	uint32_t methods = metadata ? metadata->tables[MD_METHOD].rows : 0;
-	char method[METHOD_NAME_SIZE];
-	struct use_visit visit = { .uses = uses, .use = { .module = module, .method = method } };
-	struct name_visit wanted = { .visit = visit_use, .arg = &visit };
+	char method[METHOD_NAME_SIZE], body[METHOD_NAME_SIZE];
+	struct name_visit wanted = { .visit = visit_use };
+	struct use_visit visit = { .uses = uses,
+				   .use = { .module = module, .method = method, .body = body },
+				   .wanted = &wanted };
+	wanted.arg = &visit;
 	uses->is_cut |= !metadata;
 	for (uint32_t i = 1; i <= methods && wanted.size < CODE_TOTAL_MAX; i++) {
 		uint32_t type = metadata_owner(metadata, MD_METHOD, i);
 		if (i % JOB_STRIDE == 0)
 			TRY(job_check(job, 0, err));
+		visit.use.rid = i;
 		visit.use.class_row = code_class_of(metadata, type);
 		bool has_code = metadata_column(metadata, MD_METHOD, i, METHOD_ROW_RVA) != 0;
 		bool is_made = type != visit.use.class_row;
+		visit.use.type_row = is_made && is_machine(metadata, i, type)
+					     ? metadata_enclosing(metadata, type)
+					     : type;
 		if (has_code &&
 		    (!name_of_code(metadata, i, type, is_made, method, sizeof(method)) ||
+		     !name_of_body(metadata, i, type, body, sizeof(body)) ||
 		     !visit_names(runtime, module, i, &wanted)))
 			uses->is_cut = true;
 	}
 	uses->is_cut |= wanted.size >= CODE_TOTAL_MAX;
 	return HD_OK;
+}
+
+/* Append the name of what a coded index of TypeDef, TypeRef or TypeSpec leads to. */
+static bool coded_name(struct runtime *runtime, const struct module *module, uint32_t coded,
+		       struct text *name)
+{
+	static const uint32_t tables[1u << CODED_BITS] = { MD_TYPE_DEF, MD_TYPE_REF, MD_TYPE_SPEC };
+	uint32_t table = tables[coded & ((1u << CODED_BITS) - 1)];
+	return token_name(runtime, module, table << 24 | coded >> CODED_BITS, name) && name->size;
+}
+
+bool code_is_struct(struct runtime *runtime, const struct module *module, uint32_t type)
+{
+	HD_CLEANUP(text) struct text name = { 0 };
+	uint32_t base = module->metadata ? metadata_column(module->metadata, MD_TYPE_DEF, type,
+							   TYPE_ROW_BASE)
+					 : 0;
+	return coded_name(runtime, module, base, &name) &&
+	       strcmp(name.bytes, "System.ValueType") == 0;
+}
+
+void code_interfaces_visit(struct runtime *runtime, const struct module *module, uint32_t type,
+			   void (*visit)(void *arg, const char *name), void *arg)
+{
+	const struct metadata *metadata = module->metadata;
+	HD_CLEANUP(text) struct text name = { 0 };
+	uint32_t rows = metadata ? metadata->tables[MD_INTERFACE_IMPL].rows : 0;
+	for (uint32_t i = 1; i <= rows; i++) {
+		if (metadata_column(metadata, MD_INTERFACE_IMPL, i, IMPL_CLASS) != type)
+			continue;
+		uint32_t coded = metadata_column(metadata, MD_INTERFACE_IMPL, i, IMPL_INTERFACE);
+		name.size = 0;
+		if (coded_name(runtime, module, coded, &name))
+			visit(arg, name.bytes);
+	}
+}
+
+bool code_is_override(const struct metadata *metadata, uint32_t rid)
+{
+	uint32_t flags = metadata_column(metadata, MD_METHOD, rid, METHOD_ROW_FLAGS);
+	return (flags & METHOD_VIRTUAL) && !(flags & METHOD_NEW_SLOT);
+}
+
+bool code_refers_to(const struct module *module, const struct module *other)
+{
+	const struct metadata *metadata = module->metadata, *wanted = other->metadata;
+	if (!metadata || !wanted)
+		return false;
+	const char *name =
+		metadata_string(wanted, metadata_column(wanted, MD_ASSEMBLY, 1, ASSEMBLY_NAME));
+	for (uint32_t i = 1; *name && i <= metadata->tables[MD_ASSEMBLY_REF].rows; i++) {
+		uint32_t column = metadata_column(metadata, MD_ASSEMBLY_REF, i, ASSEMBLY_REF_NAME);
+		if (strcmp(metadata_string(metadata, column), name) == 0)
+			return true;
+	}
+	return false;
 }

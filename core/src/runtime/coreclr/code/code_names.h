@@ -29,7 +29,12 @@ struct code_use {
 	uint32_t class_row; /**< of TypeDef: code_class_of() the code */
 	/** The method's name, "Place"; of a lambda and of a state machine that of the method around it. */
 	const char *method;
+	/** The row of MethodDef that has the code, and the innermost name of it: of a lambda "<Place>b__0". */
+	uint32_t rid;
+	const char *body;
+	uint32_t type_row;  /**< of TypeDef: by this type others call what has that name */
 	const char *member; /**< "Shop.Mailer.Send" */
+	bool is_taken;      /**< its address is taken, as for a delegate */
 };
 
 struct code_uses {
@@ -48,6 +53,22 @@ struct code_uses {
 HD_NODISCARD enum hd_status code_uses_visit(struct runtime *runtime, const struct module *module,
 					    struct code_uses *uses, struct job *job,
 					    struct hd_error *err);
+
+/**
+ * Visit the full names of the interfaces that the class at row @p type of TypeDef declares.  Cost: linear in the declarations of
+ * the module.
+ */
+void code_interfaces_visit(struct runtime *runtime, const struct module *module, uint32_t type,
+			   void (*visit)(void *arg, const char *name), void *arg);
+
+/** Is the type at row @p type of TypeDef a struct?  Its values are part of objects, of locals and of state machines. */
+bool code_is_struct(struct runtime *runtime, const struct module *module, uint32_t type);
+
+/** May others call the method at row @p rid of MethodDef by the name of a class that it inherits from? */
+bool code_is_override(const struct metadata *metadata, uint32_t rid);
+
+/** Does the code of a module use members of the assembly that another module is? */
+bool code_refers_to(const struct module *module, const struct module *other);
 
 /** Row of the class that a type is in which the compiler has made for it ("<Place>d__5"); @p type itself of others. */
 uint32_t code_class_of(const struct metadata *metadata, uint32_t type);
