@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check that parallelstacks and dumpstackobjects agree with clrstack and dumpasync, and with what programs said.
+"""Check that parallelstacks, ip2md and dumpstackobjects agree with clrstack and dumpasync, and with what programs said.
 
     check_stacks.py [--program HEAPDUMP] [CORE...]
 
 Without CORE: the committed one, and all hang*.core and crash*.core of corefiles/build, or of $COREFILES.  Every thread
 with managed frames must be once in the tree, and its way there must be the managed frames that clrstack -full shows;
 each count must be the sum of those below; every chain of dumpasync must be there as often.  The frames of the thread
-that crashed, and the threads that a program named, are as the program said.  The objects of dumpstackobjects must hold
+that crashed, and the threads that a program named, are as the program said.  ip2md of a
+frame's address must name the frame's method and line.  The objects of dumpstackobjects must hold
 every object that clrstack -roots finds in slots and registers.  Exit status 1 when anything differs, 77 without cores.
 """
 from __future__ import annotations
@@ -125,12 +126,29 @@ def chains(answer: Json, each: Json) -> Iterator[str]:
         yield f"total: {answer['total']['async_chains']} chains"
 
 
+def addresses(program: str, core: pathlib.Path, stacks: Json) -> Iterator[str]:
+    """Frames about whose addresses ip2md says something else."""
+    frames = {
+        (frame["ip"], frame["active"]): frame
+        for thread in stacks["threads"]
+        for frame in thread["frames"]
+        if frame["kind"] == "managed" and frame.get("line")
+    }
+    answers = ask(program, core, [f"ip2md {ip}" for ip, _ in frames])
+    for ((ip, is_active), frame), answer in zip(frames.items(), answers):
+        prefix = "" if is_active or answer.get("call_line") is None else "call_"
+        said = (answer.get("name"), answer.get(f"{prefix}source_file"), answer.get(f"{prefix}line"))
+        if said != (frame["method"], frame["file"], frame["line"]):
+            yield f"ip2md {ip}: {said}, clrstack says {frame['method']} {frame['line']}"
+
+
 def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
     """How many facts of a core were compared, and what differs."""
     has_heap = "-mini" not in core.name and "-triage" not in core.name
     lines = ["parallelstacks", "clrstack -all -full", "dumpasync -all"]
     answers = ask(program, core, lines if has_heap else lines[:2])
     wrong = list(threads(answers[0], answers[1], truth_of(core)))
+    wrong += addresses(program, core, answers[1])
     count = len(answers[1]["threads"]) + len(answers[0]["frames"])
     if has_heap:
         wrong += chains(answers[0], answers[2])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ip2md and dumpmd: a method by an address of its code, or by its MethodDesc. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "command/names/code_rows.h"
 #include "command/table.h"
@@ -122,13 +123,18 @@ static enum hd_status run_dumpmd(struct call *call)
 	  "is it in a catch, finally or filter block?")                                  \
 	X(IP_FILE, "source_file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                    \
 	  "path of the source file, as the compiler saw it; no member: no PDB tells it") \
-	X(IP_LINE, "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file")
+	X(IP_LINE, "line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file")    \
+	X(IP_CALL_FILE, "call_source_file", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,          \
+	  "a call ends at the address, which comes from this file: that is where a "     \
+	  "frame with this return address is; no member: it is the line of the address") \
+	X(IP_CALL_LINE, "call_line", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "line in that file")
 
 COLUMNS(ip, IP_COLUMNS, IP_LIST);
 
 SCHEMA(ip, .lines = "Code:                 {kind}[, from {start:016}[, {size} bytes], "
 		    "+0x{offset:x}[?is_handler  (in a handler)]]\n"
-		    "[Source file:          {source_file} @ {line}\n]");
+		    "[Source file:          {source_file} @ {line}\n]"
+		    "[Call that ends here:  {call_source_file} @ {call_line}\n]");
 
 /* Code of the JIT or ReadyToRun; false: @p ip is not in such a method. */
 static bool find_code(struct call *call, uint64_t ip, struct cell *cells, uint64_t *ret)
@@ -194,6 +200,23 @@ static enum hd_status no_method(struct call *call, uint64_t ip)
 		    ip, why);
 }
 
+/* The line of the call that ends at @p ip, where it is not that of the instruction there. */
+static void find_call_line(struct call *call, uint64_t method_desc, uint64_t ip, struct cell *cells)
+{
+	struct runtime *runtime = call->heap->runtime;
+	struct code_info code;
+	struct cell file = { 0 }, line = { 0 };
+	if (!runtime_code_at(runtime, ip - 1, &code) || code.method_desc != method_desc ||
+	    !runtime_arch(runtime)->ops->follows_call(call->heap->memory, ip))
+		return;
+	source_text_cells(call, method_desc, ip - 1, &file, &line);
+	if (!line.is_there || (cells[IP_LINE].is_there && cells[IP_LINE].number == line.number &&
+			       !strcmp(cells[IP_FILE].text.bytes, file.text.bytes)))
+		return;
+	cells[IP_CALL_FILE] = file;
+	cells[IP_CALL_LINE] = line;
+}
+
 static enum hd_status answer_ip(struct call *call, uint64_t ip, const struct method_bodies *bodies)
 {
 	struct cell cells[IP_COLUMNS] = { [IP_ADDRESS] = cell_number(ip) };
@@ -210,6 +233,7 @@ static enum hd_status answer_ip(struct call *call, uint64_t ip, const struct met
 			    ip, method_desc);
 	}
 	source_text_cells(call, method_desc, ip, &cells[IP_FILE], &cells[IP_LINE]);
+	find_call_line(call, method_desc, ip, cells);
 	answer_record(&call->answer, &ip_schema, cells);
 	write_method(call, &method, bodies);
 	return HD_OK;
@@ -225,7 +249,8 @@ static enum hd_status run_ip2md(struct call *call)
 COMMAND(ip2md, .summary = "find the method that an address of code belongs to",
 	.description =
 		"The address may be code of the JIT or of a ReadyToRun image, a function of the\n"
-		"runtime that is a method, or the stub of a method that is not compiled yet.\n",
+		"runtime that is a method, or the stub of a method that is not compiled yet. If it\n"
+		"is a return address, the line of the call is shown, too: clrstack shows that one.\n",
 	.example = "ip2md 7f0f794a1ba0", .top_level = TOP_LEVEL_ALWAYS,
 	.needs = NEEDS_RUNTIME | NEEDS_METADATA, .words = { { "IP", VALUE_ADDRESS, false } });
 
