@@ -223,6 +223,8 @@ TEST(bad_records)
 		{ 0x100u | 1u << 27, { 0xe3, 0xe3, 0xe3, 0xc8 } }, /* half a code */
 		{ 0x100u | 1u << 27, { 0xcb, 0xc0, 0xe4 } },       /* a pair after lr */
 		{ 0x100u | 1u << 27, { 0x05, 0xe4 } },             /* a caller without its lr */
+		{ 0x100u | 1u << 27,
+		  { 0xdf, 1, 0x83, 0xe4 } }, /* room for vectors without a size */
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct fixture fixture = set_up(0x40, false);
@@ -232,6 +234,11 @@ TEST(bad_records)
 		fake_memory_deinit(&fixture.memory);
 	}
 	struct fixture fixture = set_up(0x40, true);
+	/* There is a second word only if the first says neither how many epilogues nor how many codes there are. */
+	fake_poke_u32(&fixture.memory, RECORD, 0x100u | 1u << 22);
+	fake_poke_u32(&fixture.memory, RECORD + 4, 1u << 16);
+	fake_poke(&fixture.memory, RECORD + 8, "\x83\xe4", 2);
+	CU_ASSERT_FALSE(step(&fixture));
 	fixture.function.unwind_info = RECORD + 2;
 	CU_ASSERT_FALSE(step(&fixture));
 	fixture.function.unwind_info = 0x1000;
@@ -283,11 +290,15 @@ TEST(rows_of_a_signed_frame)
 	fake_memory_deinit(&fixture.memory);
 }
 
-/* Nothing is left of rows that cannot be written: fp is restored while the CFA depends on it; a save outside of the frame. */
+/*
+ * Nothing is left of rows that cannot be written: fp is restored while the CFA depends on it; a save outside of the frame; more pairs
+ * than there are registers.
+ */
 TEST(rows_that_cannot_be_written)
 {
 	static const uint8_t lost[] = { 0xe1, 0x80 | 3, 0xe4, 0xe6, 0xe4 };
 	static const uint8_t outside[] = { 0xc8, 5, 0xe4 };
+	static const uint8_t many[] = { 0xe6, 0xe6, 0xe6, 0xe6, 0xe6, 0xd8, 0, 0x80 | 11, 0xe4 };
 	static const uint32_t scopes[] = { 20u | 3u << 22 };
 	HD_CLEANUP(text) struct text text = { 0 };
 	struct fixture fixture = set_up(0, true);
@@ -295,6 +306,8 @@ TEST(rows_that_cannot_be_written)
 	put_record(&fixture, 32, scopes, 1, lost, sizeof(lost));
 	CU_ASSERT_FALSE(rows_of(&fixture, 32, &text));
 	put_record(&fixture, 32, NULL, 0, outside, sizeof(outside));
+	CU_ASSERT_FALSE(rows_of(&fixture, 32, &text));
+	put_record(&fixture, 32, NULL, 0, many, sizeof(many));
 	CU_ASSERT_FALSE(rows_of(&fixture, 32, &text));
 	ASSERT_UINT(text.size, 4);
 	fake_memory_deinit(&fixture.memory);

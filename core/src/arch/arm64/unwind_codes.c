@@ -5,9 +5,6 @@
 #include "arch/arm64/unwind_record.h"
 #include "mem/memory.h"
 
-/* Most pairs that save_next can mean: from x21 to x28. */
-#define NEXT_MAX 4u
-
 /* The work on one frame. */
 struct unwinding {
 	struct memory *memory;
@@ -45,7 +42,7 @@ static bool undo(struct unwinding *unwinding, const struct unwind_code *code)
 	bool done = true;
 	switch (code->operation) {
 	case UNWIND_SAVE_NEXT:
-		return ++unwinding->next <= NEXT_MAX;
+		return ++unwinding->next <= UNWIND_NEXT_MAX;
 	case UNWIND_SAVE_PAIR:
 		done = load_pair(unwinding, code);
 		break;

@@ -35,7 +35,7 @@ bool arm64_unwind_record_read(struct memory *memory, uint64_t address, struct un
 	ret->length = first & LENGTH_BITS;
 	ret->is_single = first & IS_SINGLE;
 	ret->epilogues = first >> EPILOGUES_SHIFT & EPILOGUES_BITS;
-	if (!words) {
+	if (!words && !ret->epilogues) {
 		if (!memory_u32(memory, at, &more))
 			return false;
 		at += WORD;
@@ -95,7 +95,7 @@ static void decode_save(uint8_t first, uint8_t second, struct unwind_code *ret)
 		ret->operation = UNWIND_SAVE_LR_PAIR;
 		ret->number = number_of(word, 6, 3, 2);
 		ret->offset = offset;
-	} else {
+	} else if (first < 0xdf) {
 		ret->operation = UNWIND_SAVE_FLOATS;
 		if (first == 0xda || first == 0xdb)
 			ret->size = moved;

@@ -13,6 +13,9 @@
 
 #define UNWIND_CODES_MAX (255u * 4)
 
+/** Most pairs that UNWIND_SAVE_NEXT can mean in a row: from x21 to x28. */
+#define UNWIND_NEXT_MAX 4u
+
 /** The kinds of codes that are undone; the others are refused. */
 enum unwind_operation {
 	UNWIND_ALLOC,        /**< sub sp, sp, #size */

@@ -92,9 +92,10 @@ static bool next_pair(const struct codes *codes, uint32_t index, unsigned int *r
 		      uint64_t *ret_above)
 {
 	uint32_t saved = index;
-	while (saved < codes->count && codes->rows[saved].operation == UNWIND_SAVE_NEXT)
+	while (saved < codes->count && saved - index <= UNWIND_NEXT_MAX &&
+	       codes->rows[saved].operation == UNWIND_SAVE_NEXT)
 		saved++;
-	if (saved == codes->count)
+	if (saved == codes->count || saved - index > UNWIND_NEXT_MAX)
 		return false;
 	const struct unwind_code *code = &codes->rows[saved];
 	if (code->operation == UNWIND_SAVE_FLOATS) {
