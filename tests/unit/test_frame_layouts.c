@@ -159,6 +159,8 @@ TEST(blocks_of_registers_on_arm64)
 	ASSERT_UINT(SOFTWARE_FRAME_POINTERS + context_pointer(&new.base, arch_arm64.fp),
 		    24 + 8 * 10);
 	ASSERT_UINT(debug_register(&new.base, 30), arch_arm64.lr);
+	/* No variable is in the instruction pointer. */
+	ASSERT_UINT(debug_register(&new.base, arch_arm64.ip), ARCH_NONE);
 	ASSERT_UINT(debug_register(&new.base, 33), arch_arm64.sp);
 	ASSERT_UINT(debug_register(&new.base, 34), ARCH_NONE);
 }

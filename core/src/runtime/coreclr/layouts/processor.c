@@ -26,10 +26,12 @@ const struct hijack_layout *hijack_layout(const struct runtime *runtime)
 
 uint8_t debug_register(const struct runtime *runtime, uint32_t number)
 {
+	const struct arch *arch = runtime_arch(runtime);
 	uint32_t ambient = processor_layout(runtime)->ambient_sp;
 	if (number == ambient)
-		return runtime_arch(runtime)->sp;
-	return number < ambient ? (uint8_t)number : (uint8_t)ARCH_NONE;
+		return arch->sp;
+	/* No variable is in the instruction pointer. */
+	return number < ambient && number != arch->ip ? (uint8_t)number : (uint8_t)ARCH_NONE;
 }
 
 uint8_t debug_float_register(const struct runtime *runtime, uint32_t number)
