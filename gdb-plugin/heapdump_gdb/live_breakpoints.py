@@ -259,6 +259,7 @@ class Breakpoints:
                 f"heapdump: breakpoints cannot be written into managed code (W^X): {error}; "
                 '"set heapdump breakpoints hardware"'
             )
+            return
         finally:
             answer_of(f"set scheduler-locking {before or 'replay'}")
             for breakpoint in waiting:
