@@ -103,7 +103,7 @@ class Code:
             native.check(self._lib.hd_session_open, handle, os.fsencode(core), 0, None)
             self._write(handle, file)
             version = version_of(self._lib, handle)
-            answer_of(f"add-symbol-file {file.path}")
+            file.load()
         except BaseException:
             file.close()
             raise

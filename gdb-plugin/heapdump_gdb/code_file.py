@@ -18,6 +18,7 @@ class CodeFile:
     def __init__(self) -> None:
         self._fd = os.memfd_create("managed code", os.MFD_CLOEXEC)
         self._failed = 0
+        self._is_loaded = False
         self.path = f"/proc/self/fd/{self._fd}"
 
     def take(self, _arg: int, data: int, size: int) -> int:
@@ -33,13 +34,16 @@ class CodeFile:
     def load(self) -> None:
         """GDB reads it."""
         answer_of(f"add-symbol-file {self.path}")
+        self._is_loaded = True
 
     def close(self) -> None:
         """GDB forgets it."""
-        try:
-            answer_of(f"remove-symbol-file {self.path}")
-        except gdb.error:
-            pass
+        # A command that fails while the process runs, as in the condition of a breakpoint, gives back the prompt.
+        if self._is_loaded:
+            try:
+                answer_of(f"remove-symbol-file {self.path}")
+            except gdb.error:
+                pass
         os.close(self._fd)
 
 

@@ -29,6 +29,7 @@ class LiveCode:
         self._inferior = inferior
         self._pid = inferior.pid
         self._files: dict[int, CodeFile] = {}
+        self._lacks_one = False  # it did not take one that the library believes it has
         self._is_open = False  # the session has seen the process as it is now
         self.is_known = False  # GDB has the code of at least one moment
         self._read_callback = native.READ(self._read)
@@ -75,8 +76,11 @@ class LiveCode:
 
     def update(self) -> bool:
         """Give GDB what is new, and take from it what is gone; whether anything was."""
-        if self._lib.hd_code_is_current(self._code, self._read_callback, None):
+        if self._lacks_one:
+            self._begin_anew()
+        elif self._lib.hd_code_is_current(self._code, self._read_callback, None):
             return False
+        former = [number for number in self._files if number < 0]
         file = CodeFile()
         take = native.WRITE(file.take)
         sink = native.Sink(
@@ -100,18 +104,27 @@ class LiveCode:
             if change.file:
                 file.load()
         except BaseException:
+            self._lacks_one |= bool(change.file)
             file.close()
             raise
+        self._lacks_one = False
         if change.file:
             self._files[change.file] = file
         else:
             file.close()
-        for number in change.gone[: change.gone_count]:
+        for number in former + change.gone[: change.gone_count]:
             old = self._files.pop(number, None)
             if old is not None:
                 old.close()
         self.is_known = True
         return bool(change.file or change.gone_count)
+
+    def _begin_anew(self) -> None:
+        """Let the next file have all functions, and the files of before stay until then, with numbers that no other has."""
+        former = list(self._files.values())
+        self._files = {-1 - index: file for index, file in enumerate(former)}
+        self._lib.hd_code_destroy(self._code)
+        native.check(self._lib.hd_code_create, ctypes.byref(self._code))
 
     def processor(self) -> str:
         """Its name, as GDB has it."""

@@ -89,6 +89,27 @@ class StartedTest(unittest.TestCase):
         # Twice calls the lambda twice.
         self.assertEqual(self.hits(text.split("<<5>>")[-1]), [3, 4, 1])
 
+    def test_what_gdb_did_not_take_comes_again(self) -> None:
+        throw = "(_ for _ in ()).throw(gdb.error('refused'))"
+        refuse = f"CodeFile.load = lambda file: (setattr(CodeFile, 'load', load), {throw})"
+        text = run(
+            "late:1",
+            "break Shop.Program.Finished",
+            "RUN",
+            "python from heapdump_gdb.code_file import CodeFile",
+            f"python load = CodeFile.load; {refuse}",
+            # The next file comes when this is about to be called.
+            "break Shop.Bank.Late",
+            "continue",
+            mark(1),
+            "bt 1",
+            "info breakpoints 2",
+            mark(2),
+            "kill",
+        )
+        self.assertRegex(between(text, 1), r"#0 .*Shop\.Program\.Finished ")
+        self.assertRegex(between(text, 1), r"in Shop\.Bank\.Late at .*Program\.cs:\d+\n")
+
     def test_bpmd_sets_the_same_breakpoints(self) -> None:
         text = run(
             "late:3 lambda:2",
@@ -281,6 +302,17 @@ class AttachedTest(unittest.TestCase):
         self.assertEqual(HIT.findall(between(text, 3)), ["5", "1"])
         self.assertEqual(self.says("DONE"), "DONE 5")
         self.assertTrue(self.writable())
+        self.check_alive()
+
+    def test_pages_that_stay_as_they_are_are_not_called_writable(self) -> None:
+        text = self.attach(
+            "python evaluate = gdb.parse_and_eval",
+            "python gdb.parse_and_eval = lambda text: gdb.Value(-1) if 'mprotect' in text else evaluate(text)",
+            "break Shop.Bank.Transfer",
+            "delete",
+        )
+        self.assertIn("breakpoints cannot be written into managed code", text)
+        self.assertNotIn("were made writable", text)
         self.check_alive()
 
     @unittest.skipUnless(
