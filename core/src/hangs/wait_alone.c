@@ -16,8 +16,7 @@
 #include "util/alloc.h"
 #include "util/sort.h"
 
-/* Things that are looked at, and passes over the heap: each takes out those that somebody has. */
-#define ALONE_MAX  4096u
+/* Passes over the heap: each takes out the things that somebody has. */
 #define PASSES_MAX 8u
 /* Methods from one of the framework to whoever calls that. */
 #define CALLERS_MAX 8u
@@ -258,13 +257,12 @@ struct alone_pass {
 static bool is_alone(const void *arg, const struct alone_search *search, size_t begin, size_t end)
 {
 	const struct alone_pass *alone = arg;
-	for (size_t i = begin; i < end; i++) {
-		const struct alone_waiter *row = &search->rows[i];
-		if (wait_graph_has(alone->graph, alone->pass, row->address) ||
-		    (row->event && wait_graph_has(alone->graph, alone->pass, row->event)))
-			return false;
+	bool is_reached = wait_graph_has(alone->graph, alone->pass, search->rows[begin].address);
+	for (size_t i = begin; i < end && !is_reached; i++) {
+		uint64_t event = search->rows[i].event;
+		is_reached = event && wait_graph_has(alone->graph, alone->pass, event);
 	}
-	return true;
+	return !is_reached;
 }
 
 /* Who waits for one of the things that are left, and who waits for these in turn. */
@@ -367,7 +365,7 @@ enum hd_status wait_alone_find(const struct waits *waits, struct wait_graph *gra
 	TRY(collect(&search, err));
 	find_asked(&search);
 	keep_groups(&search, is_asked, NULL);
-	if (!search.rows_count || search.rows_count > ALONE_MAX)
+	if (!search.rows_count)
 		return HD_OK;
 	TRY(wait_graph_open(graph, job, &is_known, err));
 	if (!is_known)

@@ -142,7 +142,9 @@ namespace Hang
         [MethodImpl(MethodImplOptions.NoInlining)]
         private static void PlantPlaces()
         {
-            Start("fetcher", () => Fetch(20, places => said.Add((Where(places), 5))).Wait());
+            // Three places are lost with the first 15 pages.
+            const int pages = 5000;
+            Start("fetcher", () => Fetch(pages, places => said.Add((Where(places), pages - 15))).Wait());
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
