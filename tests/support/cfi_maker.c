@@ -9,6 +9,8 @@
 /* CFA = rsp + 8, rip at CFA - 8: after a call. */
 static const char after_call[] = "\x0c\x07\x08\x90\x01";
 
+#define LSDA_POINTERS (PCREL | SDATA4)
+
 static void put(struct cfi_world *world, uint64_t *at, const void *bytes, size_t size)
 {
 	fake_poke(&world->fake, *at, bytes, size);
@@ -98,7 +100,7 @@ static uint64_t put_frames(struct cfi_world *world, const struct cfi_spec *spec,
 			if (*letter == 'R')
 				cfi_world_put(world, &at, pointers, 1);
 			if (*letter == 'L')
-				cfi_world_put(world, &at, OMIT, 1);
+				cfi_world_put(world, &at, spec->lsda ? LSDA_POINTERS : OMIT, 1);
 			if (*letter == 'P')
 				put(world, &at, "\x9b\1\2\3\4", 5);
 			if (*letter == 'X')
@@ -113,8 +115,11 @@ static uint64_t put_frames(struct cfi_world *world, const struct cfi_spec *spec,
 	cfi_world_put(world, &at, at - cie, 4);
 	put_pointer(world, &at, pointers, BASE + FUNCTION);
 	cfi_world_put(world, &at, 0x100, width_of(pointers));
-	if (augmentation[0] == 'z')
-		cfi_world_put(world, &at, 0, 1);
+	if (augmentation[0] == 'z') {
+		cfi_world_put(world, &at, spec->lsda ? width_of(LSDA_POINTERS) : 0, 1);
+		if (spec->lsda)
+			put_pointer(world, &at, LSDA_POINTERS, spec->lsda);
+	}
 	put(world, &at, spec->fde, spec->fde_size);
 	finish_record(world, spec, fde, at);
 	return fde;

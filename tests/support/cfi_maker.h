@@ -37,6 +37,7 @@ struct cfi_spec {
 	bool with_length_64;
 	uint8_t version; /**< 0: 1 */
 	uint16_t type;   /**< 0: ET_DYN */
+	uint64_t lsda;   /**< address, for an augmentation with L; 0: it has none */
 	const char *cie, *fde;
 	size_t cie_size, fde_size;
 };

@@ -327,6 +327,27 @@ static void compare_with_libgcc(const struct own_stack *expected)
 	text_deinit(&text);
 }
 
+TEST(functions_and_the_data_of_their_language)
+{
+	static const uint64_t places[] = { 0, BASE + 0x100, BASE + CFI_IMAGE_SIZE - 1 };
+	for (size_t i = 0; i < 3; i++) {
+		struct cfi_world world;
+		struct cfi_function function = { .size = 0 };
+		cfi_world_init(&world, &(struct cfi_spec){ .augmentation = "zRL",
+							   .lsda = places[i],
+							   FDE_CODE(prologue) });
+		struct cfi *cfi = cfi_create(&world.target);
+		REQUIRE(cfi);
+		CU_ASSERT_TRUE(cfi_function_at(cfi, BASE + FUNCTION + 0xff, &function));
+		ASSERT_UINT(function.begin, BASE + FUNCTION);
+		ASSERT_UINT(function.size, 0x100);
+		ASSERT_UINT(function.lsda, places[i]);
+		CU_ASSERT_FALSE(cfi_function_at(cfi, BASE + FUNCTION + 0x100, &function));
+		cfi_destroy(cfi);
+		cfi_world_deinit(&world);
+	}
+}
+
 TEST(own_process)
 {
 	own_signals = 0;

@@ -304,12 +304,13 @@ struct cfi {
 
 /* The contents of an FDE and its CIE. */
 struct description {
-	unsigned int pointers; /* encoding of addresses */
-	bool has_augmentation; /* its data has a size before it */
+	unsigned int pointers;      /* encoding of addresses */
+	unsigned int lsda_pointers; /* of the address of its language's data */
+	bool has_augmentation;      /* its data has a size before it */
 	bool is_signal;
 	uint64_t code_align;
 	int64_t data_align;
-	uint64_t begin, size;         /* of the function */
+	struct cfi_function function;
 	struct dwarf_reader cie_code; /* instructions */
 	struct dwarf_reader fde_code;
 };
@@ -360,7 +361,7 @@ static void read_augmentation(const char *augmentation, struct dwarf_reader *rea
 			ret->pointers = (unsigned int)dwarf_number(reader, 1);
 			break;
 		case 'L':
-			(void)dwarf_number(reader, 1);
+			ret->lsda_pointers = (unsigned int)dwarf_number(reader, 1);
 			break;
 		case 'P': {
 			unsigned int encoding = (unsigned int)dwarf_number(reader, 1);
@@ -409,6 +410,17 @@ static bool read_cie(const struct arch *arch, const struct record *record, struc
 	return !reader.is_bad;
 }
 
+/* The address of the language's data; 0: none, or of a form that is not read. */
+static uint64_t read_lsda(struct dwarf_reader reader, unsigned int pointers)
+{
+	struct dwarf_reader raw = reader;
+	if (pointers == PE_OMIT || pointers & PE_INDIRECT || (pointers & ~PE_FORMAT) == PE_DATAREL)
+		return 0;
+	uint64_t address = dwarf_pointer(&reader, pointers, 0);
+	bool is_null = dwarf_pointer(&raw, pointers & PE_FORMAT, 0) == 0;
+	return reader.is_bad || is_null ? 0 : address;
+}
+
 /* Find and read what describes the function at @p pc. */
 static bool read_description(struct cfi *cfi, uint64_t pc, struct description *ret)
 {
@@ -420,17 +432,22 @@ static bool read_description(struct cfi *cfi, uint64_t pc, struct description *r
 		return false;
 	struct dwarf_reader reader = dwarf_reader(cfi->fde.bytes, cfi->fde.size, cfi->fde.address);
 	uint64_t distance = dwarf_number(&reader, 4);
-	*ret = (struct description){ .pointers = PE_ABSPTR };
+	*ret = (struct description){ .pointers = PE_ABSPTR, .lsda_pointers = PE_OMIT };
 	if (!distance || !read_record(memory, cfi->fde.address - distance, &cfi->cie) ||
 	    !read_cie(cfi->target->arch, &cfi->cie, ret))
 		return false;
-	ret->begin = dwarf_pointer(&reader, ret->pointers, 0);
-	ret->size = dwarf_pointer(&reader, ret->pointers & PE_FORMAT, 0);
-	if (ret->has_augmentation)
-		(void)dwarf_skip(&reader, dwarf_uleb(&reader));
+	struct cfi_function *function = &ret->function;
+	function->begin = dwarf_pointer(&reader, ret->pointers, 0);
+	function->size = dwarf_pointer(&reader, ret->pointers & PE_FORMAT, 0);
+	if (ret->has_augmentation) {
+		uint64_t size = dwarf_uleb(&reader);
+		if (size)
+			function->lsda = read_lsda(reader, ret->lsda_pointers);
+		(void)dwarf_skip(&reader, size);
+	}
 	ret->fde_code = reader;
-	return !reader.is_bad && (ret->pointers & ~PE_FORMAT) != PE_DATAREL && pc >= ret->begin &&
-	       pc - ret->begin < ret->size;
+	return !reader.is_bad && (ret->pointers & ~PE_FORMAT) != PE_DATAREL &&
+	       pc >= function->begin && pc - function->begin < function->size;
 }
 
 static bool find_rules(const struct arch *arch, const struct description *description, uint64_t pc,
@@ -441,7 +458,7 @@ static bool find_rules(const struct arch *arch, const struct description *descri
 		.code_align = description->code_align,
 		.data_align = description->data_align,
 		.pointers = description->pointers,
-		.begin = description->begin,
+		.begin = description->function.begin,
 		.pc = pc,
 	};
 	struct cfi_rules initial = { 0 };
@@ -560,4 +577,13 @@ enum cfi_result cfi_step(struct cfi *cfi, bool is_exact, struct registers *regis
 	if (!read_description(cfi, pc, &description) || !find_rules(arch, &description, pc, &rules))
 		return CFI_NONE;
 	return apply_rules(memory, &rules, description.is_signal, registers);
+}
+
+bool cfi_function_at(struct cfi *cfi, uint64_t pc, struct cfi_function *ret)
+{
+	struct description description;
+	if (!read_description(cfi, pc, &description))
+		return false;
+	*ret = description.function;
+	return true;
 }

@@ -33,3 +33,12 @@ enum cfi_result {
  * registers Changed only for CFI_FRAME and CFI_SIGNAL.
  */
 enum cfi_result cfi_step(struct cfi *cfi, bool is_exact, struct registers *registers);
+
+/** A function that call frame information is about. */
+struct cfi_function {
+	uint64_t begin, size;
+	uint64_t lsda; /**< address of the data that its language keeps for it; 0: none */
+};
+
+/** The function that holds @p pc; false: none has information, or it cannot be read. */
+bool cfi_function_at(struct cfi *cfi, uint64_t pc, struct cfi_function *ret);
