@@ -8,13 +8,14 @@ struct code_info {
 	uint64_t method_desc;
 	uint64_t start;       /**< address of the method's code */
 	uint64_t function;    /**< start of the function or funclet that holds the address */
-	uint64_t unwind_info; /**< address of that function's UNWIND_INFO */
+	uint64_t unwind_info; /**< address of that function's UNWIND_INFO, or of its LSDA */
 	uint64_t image_base;  /**< what RVAs of unwind data are relative to */
 	uint64_t gc_info;     /**< address of the method's GCInfo */
 	unsigned int gc_info_version;
 	bool is_funclet;         /**< the function is a handler of the method, so function is not
 			      * start */
 	bool is_precompiled;     /**< ReadyToRun */
+	bool has_cfi;            /**< .eh_frame says how to leave the function, as of native code */
 	uint64_t module;         /**< ReadyToRun: the Module whose image holds the code */
 	uint32_t function_index; /**< ReadyToRun: number of the method's first RUNTIME_FUNCTION */
 };

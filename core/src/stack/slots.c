@@ -164,7 +164,7 @@ static bool frame_is_whole(const struct thread_walk *walk, const struct code_inf
 						  .unwind_info = code->unwind_info,
 						  .image_base = code->image_base,
 						  .is_active = true };
-	return !walk->context.is_active ||
+	return !walk->context.is_active || code->has_cfi ||
 	       walk->arch->ops->frame_is_whole(walk->memory, &function, &walk->context.registers);
 }
 

@@ -61,6 +61,12 @@ struct stack_ops {
 	 */
 	bool (*exceptions)(const struct runtime *runtime, uint64_t thread,
 			   struct exception_chain *ret);
+	/**
+	 * If native code has called the current managed frame, append to walk->chain the Frame where the
+	 * thread had left managed code before.  For a runtime whose frames() cannot tell that.  @return
+	 * false when memory is exhausted
+	 */
+	bool (*native_caller)(struct thread_walk *walk, const struct code_info *code);
 	/** Has a frame that an exception has ended no live slots outside of ranges?  NULL: it has. */
 	bool (*ended_frame_is_dead)(const struct runtime *runtime);
 	/** Is the current frame in a funclet that filters an exception? */

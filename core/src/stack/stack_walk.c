@@ -213,6 +213,21 @@ static bool note_registers(struct thread_walk *walk, uint32_t *ret)
 	return true;
 }
 
+/* Undo the frame of a managed function. */
+static bool leave_managed(struct thread_walk *walk, const struct code_info *code,
+			  struct registers *registers)
+{
+	const struct unwind_function function = {
+		.begin = code->function,
+		.unwind_info = code->unwind_info,
+		.image_base = code->image_base,
+		.is_active = walk->context.is_active && !walk->context.is_aborted,
+	};
+	if (code->has_cfi)
+		return cfi_step(walk->walker->cfi, function.is_active, registers) == CFI_FRAME;
+	return walk->arch->ops->managed_step(walk->memory, &function, registers);
+}
+
 static enum step walk_managed(struct thread_walk *walk, const struct code_entry *entry)
 {
 	struct code_info code = entry->code;
@@ -226,13 +241,7 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 		return walk_bad(walk, "the frame at %" PRIx64 " is below the frame that it called",
 				ip);
 	}
-	const struct unwind_function function = {
-		.begin = code.function,
-		.unwind_info = code.unwind_info,
-		.image_base = code.image_base,
-		.is_active = walk->context.is_active && !walk->context.is_aborted,
-	};
-	if (!walk->arch->ops->managed_step(walk->memory, &function, &caller)) {
+	if (!leave_managed(walk, &code, &caller)) {
 		return walk_bad(walk,
 				"the unwind data of the frame at %" PRIx64
 				" or its stack cannot be read",
@@ -265,6 +274,9 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 				       .registers = registers };
 	walk->stack->managed_count++;
 	step = report_managed(walk, &code, caller_sp, frame);
+	const struct stack_ops *ops = walk->walker->ops;
+	if (step == STEP_ON && ops->native_caller && !ops->native_caller(walk, &code))
+		step = STEP_NOMEM;
 	walk->last_sp = sp;
 	uint64_t known = walk_known_after(&walk->context.registers, walk->context.known, &caller);
 	walk->context = (struct frame_context){ .registers = caller, .known = known };

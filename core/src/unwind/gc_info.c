@@ -132,7 +132,7 @@ static void read_gc_info_header(struct decoder *decoder)
 	     i++)
 		(void)read_number(decoder, GC_INFO_EDIT_CONTINUE);
 	if (flags & FLAG_REVERSE_PINVOKE)
-		(void)read_signed(decoder, GC_INFO_STACK_SLOT);
+		info->places.native_caller = read_place(decoder);
 	if (!decoder->is_slim) {
 		uint32_t area = read_number(decoder, GC_INFO_STACK_AREA);
 		info->places.argument_bytes = area < STACK_OFFSET_MAX ? 8 * area : 0;
@@ -474,7 +474,8 @@ static bool begin(struct decoder *decoder, struct memory *memory, uint64_t addre
 	ret->slots_count = 0;
 	ret->places = (struct gc_info_places){ .cookie = GC_INFO_NO_PLACE,
 					       .psp_symbol = GC_INFO_NO_PLACE,
-					       .context = GC_INFO_NO_PLACE };
+					       .context = GC_INFO_NO_PLACE,
+					       .native_caller = GC_INFO_NO_PLACE };
 	if (query->version < 2 || query->version > VERSION_LAST)
 		return false;
 	gc_bits_init(&decoder->bits, memory, address, 8 * (uint64_t)GC_INFO_BYTES_MAX);

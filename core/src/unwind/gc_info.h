@@ -53,6 +53,8 @@ struct gc_info_places {
 	uint32_t prologue;    /**< offset in the code from which cookie and context are there; */
 	uint32_t epilogue;    /**< bytes at its end where the cookie is not; both 0: not told */
 	uint32_t argument_bytes; /**< at the stack pointer, for arguments of calls */
+	int32_t native_caller; /**< the record of a call from native code (ReversePInvokeFrame); relative to
+				  * the frame register, or to the stack pointer of a frame without one */
 };
 
 /** The thing that tells a frame its generic arguments (gcinfotypes.h: GC_INFO_HAS_GENERICS_INST_CONTEXT_MASK). */

@@ -12,6 +12,7 @@ struct descriptor;
 struct target_module;
 struct type_map;
 struct method_map;
+struct cfi;
 
 /** The addresses that a runtime tells of itself; 0: not known. */
 struct aot_globals {
@@ -35,6 +36,7 @@ struct nativeaot {
 		type_manager; /**< address of the word that all its MethodTables lead to; 0: not known */
 	struct type_map *types;     /**< MethodTables and their names; NULL: not known */
 	struct method_map *methods; /**< code and its names; NULL: not known */
+	struct cfi *cfi;            /**< of the program's code; NULL until the first look-up */
 };
 
 static inline struct nativeaot *aot_of(const struct runtime *runtime)
@@ -57,3 +59,11 @@ enum hd_status aot_threads(struct runtime *runtime, struct hd_error *err);
 bool aot_describe_type(const struct runtime *runtime, uint64_t method_table, struct type *ret);
 /** runtime_ops.type_name of NativeAOT. */
 void aot_type_name(struct runtime *runtime, uint64_t method_table, struct text *text);
+/** runtime_ops.code_at of NativeAOT: the method is the address of its code. */
+bool aot_code_at(struct runtime *runtime, uint64_t code, struct code_info *ret);
+/** Free what aot_code_at() has kept. */
+void aot_code_destroy(struct runtime *runtime);
+/** runtime_ops.method_name and runtime_ops.method_signature of NativeAOT. */
+bool aot_name_method(struct runtime *runtime, uint64_t method, char *buf, size_t size,
+		     uint32_t *ret_token);
+void aot_sign_method(struct runtime *runtime, uint64_t method, struct text *text);

@@ -2,7 +2,9 @@
 #include "runtime/nativeaot/names.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
+#include "runtime/nativeaot/method_map.h"
 #include "runtime/nativeaot/type_map.h"
 #include "runtime/nativeaot/type_name.h"
 #include "targets/target.h"
@@ -29,6 +31,11 @@ enum hd_status aot_names_read(struct runtime *runtime, struct hd_error *err)
 	TRY(type_map_read(runtime->memory, &aot->image, aot->types, err));
 	if (aot->types->is_cut)
 		report_cut(runtime, "types");
+	aot->methods = mem_calloc(1, sizeof(*aot->methods));
+	TRY_MEMORY(aot->methods, err);
+	TRY(method_map_read(runtime->memory, &aot->image, aot->types, aot->methods, err));
+	if (aot->methods->is_cut)
+		report_cut(runtime, "methods");
 	return HD_OK;
 }
 
@@ -38,7 +45,11 @@ void aot_names_destroy(struct runtime *runtime)
 	if (aot->types)
 		type_map_deinit(aot->types);
 	mem_free(aot->types);
+	if (aot->methods)
+		method_map_deinit(aot->methods);
+	mem_free(aot->methods);
 	aot->types = NULL;
+	aot->methods = NULL;
 }
 
 uint64_t aot_known_type(const struct runtime *runtime, enum aot_known type)
@@ -55,4 +66,32 @@ uint64_t aot_known_type(const struct runtime *runtime, enum aot_known type)
 void aot_type_name(struct runtime *runtime, uint64_t method_table, struct text *text)
 {
 	aot_table_name(aot_of(runtime), method_table, text);
+}
+
+bool aot_name_method(struct runtime *runtime, uint64_t method, char *buf, size_t size,
+		     uint32_t *ret_token)
+{
+	const struct nativeaot *aot = aot_of(runtime);
+	HD_CLEANUP(text) struct text text = { 0 };
+	const struct method_row *row = method_map_find(aot->methods, method);
+	if (!row)
+		return false;
+	aot_method_name(aot, row, &text);
+	if (text.failed || !text.bytes)
+		return false;
+	(void)snprintf(buf, size, "%s", text.bytes);
+	if (ret_token)
+		*ret_token = 0;
+	return true;
+}
+
+void aot_sign_method(struct runtime *runtime, uint64_t method, struct text *text)
+{
+	const struct nativeaot *aot = aot_of(runtime);
+	const struct method_row *row = method_map_find(aot->methods, method);
+	if (row) {
+		aot_method_signature(aot, row, text);
+	} else {
+		text_printf(text, "<unknown method %" PRIx64 ">", method);
+	}
 }

@@ -122,6 +122,7 @@ static enum hd_status read_runtime(struct runtime *runtime, const struct aot_pla
 
 static void aot_close(struct runtime *runtime)
 {
+	aot_code_destroy(runtime);
 	aot_names_destroy(runtime);
 	runtime_base_deinit(runtime);
 	mem_free(runtime);
@@ -163,6 +164,9 @@ const struct runtime_ops nativeaot_ops = {
 	.threads = aot_threads,
 	.describe_type = aot_describe_type,
 	.type_name = aot_type_name,
+	.code_at = aot_code_at,
+	.method_name = aot_name_method,
+	.method_signature = aot_sign_method,
 	.statics = aot_statics,
 	.static_name = aot_static_name,
 	.thread_locals = aot_thread_locals,

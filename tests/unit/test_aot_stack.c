@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* The stack of a made-up NativeAOT program, which has one method, and a handler of it. */
+#include <stdlib.h>
+
+#include "arch/x86_64/frame_registers.h"
+#include "runtime/code.h"
+#include "runtime/nativeaot/internal.h"
+#include "runtime/nativeaot/method_map.h"
+#include "runtime/nativeaot/stack/frame_data.h"
+#include "runtime/runtime_ops.h"
+#include "stack/stack.h"
+#include "stack/stack_ops.h"
+#include "support/assert_more.h"
+#include "support/cfi_maker.h"
+#include "support/gc_info_maker.h"
+#include "support/suite.h"
+#include "util/alloc.h"
+
+#define CODE   (BASE + FUNCTION)
+#define NATIVE (BASE + FUNCTION + 0x910)
+#define LSDA   (BASE + 0x100)
+#define THREAD UINT64_C(0x7f1300000000)
+
+/* Offsets in the Thread of .NET 10. */
+#define THREAD_FRAME      72u
+#define THREAD_DEFERRED   80u
+#define THREAD_HIJACKED   104u
+#define THREAD_EXCEPTIONS 120u
+
+/* CFA = rbp + 16; rbp is at CFA - 16. */
+static const char with_frame[] = "\x0c\x06\x10\x86\x02";
+
+static struct cfi_world world;
+static struct nativeaot aot;
+
+/* A GCInfo whose method native code calls: the record is at rbp - 16. */
+static void put_gc_info(uint64_t address)
+{
+	struct writer writer = { .bits = 0 };
+	put(&writer, 1, 1);
+	put(&writer, 10, 0x240);
+	put_unsigned(&writer, 8, 0x100);
+	put_unsigned(&writer, 3, 0);
+	put_signed(&writer, 6, -2);
+	put_unsigned(&writer, 3, 0);
+	put_unsigned(&writer, 2, 0);
+	put_unsigned(&writer, 1, 1);
+	put_unsigned(&writer, 6, 0);
+	put_unsigned(&writer, 6, 0xff);
+	put_counts(&writer, 0, 0, 0);
+	fake_poke(&world.fake, address, writer.bytes, sizeof(writer.bytes));
+}
+
+static void put_call(uint64_t after)
+{
+	static const uint8_t call[] = { 0xe8, 0, 0, 0, 0 };
+	fake_poke(&world.fake, after - sizeof(call), call, sizeof(call));
+}
+
+static void set_up(void)
+{
+	static const uint8_t flags = 0x08; /* native code calls it */
+	cfi_world_init(&world, &(struct cfi_spec){
+				       .augmentation = "zRL", .lsda = LSDA, FDE_CODE(with_frame) });
+	fake_map(&world.fake, THREAD, 0x1000);
+	fake_poke(&world.fake, LSDA, &flags, 1);
+	put_gc_info(LSDA + 1);
+	put_call(CODE + 0x20);
+	put_call(CODE + 0x40);
+	put_call(NATIVE);
+	aot = (struct nativeaot){ .base = { .ops = &nativeaot_ops,
+					    .target = &world.target,
+					    .memory = &world.fake.memory },
+				  .major = 10,
+				  .code = CODE,
+				  .code_size = 0x800 };
+	aot_layout_init(&aot.layout, 10);
+}
+
+static void tear_down(void)
+{
+	aot_code_destroy(&aot.base);
+	code_cache_destroy(aot.base.code);
+	cfi_world_deinit(&world);
+}
+
+/* A transition frame of a helper that has saved rbx, and of code that goes on at @p ip with @p sp and @p rbp. */
+static void put_transition(uint64_t at, uint64_t ip, uint64_t sp, uint64_t rbp)
+{
+	fake_poke_u64(&world.fake, at, ip);
+	fake_poke_u64(&world.fake, at + 8, rbp);
+	fake_poke_u64(&world.fake, at + 24, 0xabcd000000000000 | 0x8001);
+	fake_poke_u64(&world.fake, at + 32, 0x1111);
+	fake_poke_u64(&world.fake, at + 40, sp);
+	fake_poke_u64(&world.fake, sp - 8, ip);
+}
+
+/* A frame of the method: what native code had as frame pointer, its code, and the transition frame before. */
+static void put_frame(uint64_t rbp, uint64_t returns_to, uint64_t older)
+{
+	fake_poke_u64(&world.fake, rbp, rbp + 0x40);
+	fake_poke_u64(&world.fake, rbp + 8, returns_to);
+	fake_poke_u64(&world.fake, rbp - 16, older);
+}
+
+#define FIRST  (STACK + 0x200)
+#define SECOND (STACK + 0x600)
+
+/* Managed code, which native code has called, which managed code has called. */
+static void put_two_segments(void)
+{
+	fake_poke_u64(&world.fake, THREAD + THREAD_FRAME, FIRST);
+	put_transition(FIRST, CODE + 0x20, STACK + 0x300, STACK + 0x380);
+	put_frame(STACK + 0x380, NATIVE, SECOND);
+	put_transition(SECOND, CODE + 0x40, STACK + 0x700, STACK + 0x780);
+	put_frame(STACK + 0x780, NATIVE, UINT64_MAX);
+}
+
+static void walk(struct thread_stack *ret)
+{
+	static const struct runtime_thread thread = { .address = THREAD, .os_id = 5 };
+	static const struct stack_options options = { .no_roots = true, .registers = true };
+	struct stack_walker *walker = NULL;
+	struct hd_error err;
+	CU_ASSERT_TRUE_FATAL(stack_walker_create(&aot.base, NULL, &walker, &err) == HD_OK);
+	CU_ASSERT_TRUE_FATAL(stack_walk(walker, &thread, &options, NULL, ret, &err) == HD_OK);
+	stack_walker_destroy(walker);
+}
+
+TEST(transition_frames_lead_from_segment_to_segment)
+{
+	struct thread_stack stack;
+	put_two_segments();
+	walk(&stack);
+	CU_ASSERT_FALSE(stack.is_partial);
+	CU_ASSERT_EQUAL(stack.managed_count, 2);
+	CU_ASSERT_TRUE_FATAL(stack.frames_count == 4);
+	CU_ASSERT_STRING_EQUAL(stack.frames[0].name, "PInvokeTransitionFrame");
+	ASSERT_UINT(stack.frames[0].frame, FIRST);
+	ASSERT_UINT(stack.frames[1].kind, STACK_MANAGED);
+	ASSERT_UINT(stack.frames[1].ip, CODE + 0x20);
+	ASSERT_UINT(stack.frames[1].sp, STACK + 0x300);
+	ASSERT_UINT(stack.frames[1].method_desc, CODE);
+	ASSERT_UINT(stack.frames[2].frame, SECOND);
+	ASSERT_UINT(stack.frames[3].ip, CODE + 0x40);
+	CU_ASSERT_TRUE_FATAL(stack.registers_count == 2);
+	ASSERT_UINT(stack.registers[0].values[REG_RBX], 0x1111);
+	CU_ASSERT_TRUE(stack.registers[0].known >> REG_RBX & 1);
+	thread_stack_deinit(&stack);
+}
+
+TEST(an_older_frame_that_is_not_older_ends_the_walk)
+{
+	struct thread_stack stack;
+	put_two_segments();
+	put_frame(STACK + 0x380, NATIVE, FIRST);
+	walk(&stack);
+	CU_ASSERT_TRUE(stack.is_partial);
+	CU_ASSERT_EQUAL(stack.managed_count, 1);
+	thread_stack_deinit(&stack);
+}
+
+TEST(a_record_without_a_stack_pointer_says_nothing)
+{
+	struct thread_stack stack;
+	put_two_segments();
+	fake_poke_u64(&world.fake, FIRST + 24, 1);
+	walk(&stack);
+	CU_ASSERT_EQUAL(stack.frames_count, 0);
+	CU_ASSERT_TRUE(stack.is_missing);
+	thread_stack_deinit(&stack);
+}
+
+TEST(a_record_whose_return_address_is_another_says_nothing)
+{
+	struct thread_stack stack;
+	put_two_segments();
+	fake_poke_u64(&world.fake, STACK + 0x2f8, CODE + 0x80);
+	walk(&stack);
+	CU_ASSERT_EQUAL(stack.frames_count, 0);
+	thread_stack_deinit(&stack);
+}
+
+TEST(a_thread_in_managed_code_has_a_frame_that_a_helper_left)
+{
+	struct thread_stack stack;
+	put_two_segments();
+	fake_poke_u64(&world.fake, THREAD + THREAD_FRAME, 0);
+	fake_poke_u64(&world.fake, THREAD + THREAD_DEFERRED, FIRST);
+	walk(&stack);
+	CU_ASSERT_EQUAL(stack.managed_count, 2);
+	thread_stack_deinit(&stack);
+	fake_poke_u64(&world.fake, THREAD + THREAD_FRAME, UINT64_MAX);
+	walk(&stack);
+	CU_ASSERT_EQUAL(stack.managed_count, 0);
+	thread_stack_deinit(&stack);
+}
+
+TEST(a_return_address_that_the_runtime_replaced_is_put_back)
+{
+	struct thread_stack stack;
+	put_two_segments();
+	/* The method of the first frame returns to a stub, and not to the second. */
+	put_frame(STACK + 0x380, NATIVE + 0x20, UINT64_MAX);
+	fake_poke_u64(&world.fake, THREAD + THREAD_HIJACKED, STACK + 0x388);
+	fake_poke_u64(&world.fake, THREAD + THREAD_HIJACKED + 8, CODE + 0x40);
+	fake_poke_u64(&world.fake, STACK + 0x380, STACK + 0x780);
+	walk(&stack);
+	CU_ASSERT_FALSE(stack.is_partial);
+	CU_ASSERT_TRUE_FATAL(stack.frames_count == 3);
+	ASSERT_UINT(stack.frames[2].ip, CODE + 0x40);
+	thread_stack_deinit(&stack);
+	/* Another place was replaced. */
+	fake_poke_u64(&world.fake, THREAD + THREAD_HIJACKED, STACK + 0x390);
+	walk(&stack);
+	CU_ASSERT_TRUE(stack.is_partial);
+	CU_ASSERT_EQUAL(stack.managed_count, 1);
+	thread_stack_deinit(&stack);
+}
+
+TEST(exceptions_in_flight_are_a_list_on_the_stack)
+{
+	struct exception_chain chain;
+	fake_poke_u64(&world.fake, THREAD + THREAD_EXCEPTIONS, STACK + 0x400);
+	fake_poke_u64(&world.fake, STACK + 0x400, STACK + 0x800);
+	fake_poke_u64(&world.fake, STACK + 0x410, 0x1000);
+	fake_poke_u64(&world.fake, STACK + 0x800, 0);
+	fake_poke_u64(&world.fake, STACK + 0x810, 0x2000);
+	CU_ASSERT_TRUE(nativeaot_stack_ops.exceptions(&aot.base, THREAD, &chain));
+	CU_ASSERT_FALSE(chain.is_broken);
+	CU_ASSERT_TRUE_FATAL(chain.rows_count == 2);
+	ASSERT_UINT(chain.rows[0].object, 0x1000);
+	ASSERT_UINT(chain.rows[0].slot, STACK + 0x410);
+	ASSERT_UINT(chain.rows[1].object, 0x2000);
+	exception_chain_deinit(&chain);
+	fake_poke_u64(&world.fake, STACK + 0x800, STACK + 0x400);
+	CU_ASSERT_TRUE(nativeaot_stack_ops.exceptions(&aot.base, THREAD, &chain));
+	CU_ASSERT_TRUE(chain.is_broken);
+	CU_ASSERT_EQUAL(chain.rows_count, 2);
+	exception_chain_deinit(&chain);
+}
+
+TEST(code_belongs_to_the_method_whose_data_says_so)
+{
+	struct code_info code;
+	CU_ASSERT_TRUE(runtime_code_at(&aot.base, CODE + 0x20, &code));
+	ASSERT_UINT(code.method_desc, CODE);
+	ASSERT_UINT(code.gc_info, LSDA + 1);
+	ASSERT_UINT(code.gc_info_version, 4);
+	CU_ASSERT_TRUE(code.has_cfi && !code.is_funclet);
+	CU_ASSERT_FALSE(runtime_code_at(&aot.base, CODE + 0x100, &code));
+	CU_ASSERT_FALSE(runtime_code_at(&aot.base, NATIVE, &code));
+	alloc_fail_at(1);
+	aot_code_destroy(&aot.base);
+	CU_ASSERT_FALSE(runtime_code_at(&aot.base, CODE + 0x24, &code));
+	CU_ASSERT_TRUE(runtime_code_failed(&aot.base));
+	alloc_fail_at(0);
+}
+
+TEST(a_handler_leads_to_its_method)
+{
+	struct aot_frame_data data;
+	uint64_t at = LSDA + 0x80;
+	uint8_t flags = 1;
+	fake_poke(&world.fake, at, &flags, 1);
+	fake_poke_u32(&world.fake, at + 1, (uint32_t)(LSDA - (at + 1)));
+	fake_poke_u32(&world.fake, at + 5, 0x60);
+	CU_ASSERT_TRUE(aot_frame_data_at(&world.fake.memory, CODE + 0x60, at, &data));
+	ASSERT_UINT(data.part, AOT_PART_HANDLER);
+	ASSERT_UINT(data.start, CODE);
+	ASSERT_UINT(data.gc_info, LSDA + 1);
+	CU_ASSERT_FALSE(data.is_called_by_native);
+	/* Clauses and associated data come before the GCInfo. */
+	flags = 0x14;
+	fake_poke(&world.fake, LSDA, &flags, 1);
+	CU_ASSERT_TRUE(aot_frame_data_at(&world.fake.memory, CODE + 0x60, at, &data));
+	ASSERT_UINT(data.gc_info, LSDA + 9);
+	/* A handler of a handler; a method that begins after it; a part that does not exist. */
+	flags = 2;
+	fake_poke(&world.fake, LSDA, &flags, 1);
+	CU_ASSERT_FALSE(aot_frame_data_at(&world.fake.memory, CODE + 0x60, at, &data));
+	flags = 0;
+	fake_poke(&world.fake, LSDA, &flags, 1);
+	fake_poke_u32(&world.fake, at + 5, (uint32_t)-1);
+	CU_ASSERT_FALSE(aot_frame_data_at(&world.fake.memory, CODE + 0x60, at, &data));
+	flags = 3;
+	fake_poke(&world.fake, at, &flags, 1);
+	CU_ASSERT_FALSE(aot_frame_data_at(&world.fake.memory, CODE + 0x60, at, &data));
+	CU_ASSERT_FALSE(aot_frame_data_at(&world.fake.memory, CODE + 0x60, 0, &data));
+}
+
+SUITE(.name = "aot_stack", .set_up = set_up, .tear_down = tear_down)
