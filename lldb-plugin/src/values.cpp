@@ -119,8 +119,13 @@ bool describe_kind(hd_session *session, const std::string &address, std::string 
 	}
 	const Answer delegate(session, { "dumpdelegate", address });
 	ret.clear();
-	for (uint64_t i = 0; delegate.cell(nullptr, i, "name", text); i++)
+	for (uint64_t i = 0; delegate.cell(nullptr, i, "name", text); i++) {
+		if (ret.size() + text.size() > text_most) {
+			ret += i ? ", ..." : "-> ...";
+			break;
+		}
 		ret += (i ? ", " : "-> ") + text;
+	}
 	if (!ret.empty())
 		return true;
 	const Answer task(session, { "taskstate", address });
@@ -194,16 +199,32 @@ bool Values::describe_object(uint64_t object, const std::string &type, std::stri
 	return name != type;
 }
 
+bool Values::describe_nullable(lldb::SBValue &value, std::string &ret)
+{
+	lldb::SBValue inner = value.GetChildAtIndex(1);
+	lldb::SBType type = inner.GetType().GetCanonicalType();
+	const std::string name = type.GetName() ? type.GetName() : "";
+	ret = "null";
+	if (!value.GetChildAtIndex(0).GetValueAsUnsigned())
+		return true;
+	ret = "{...}";
+	if (type.GetTypeClass() == lldb::eTypeClassStruct) {
+		// To ask for its summary would come here again.
+		if (name.find('<') == name.npos && !describe_struct(inner, name, ret))
+			ret = "{...}";
+		return true;
+	}
+	const char *text = inner.GetSummary() ? inner.GetSummary() : inner.GetValue();
+	if (text)
+		ret = text;
+	return true;
+}
+
 bool Values::describe_struct(lldb::SBValue &value, const std::string &type, std::string &ret)
 {
 	// System.Nullable
-	if (type.find('<') != type.npos && value.GetNumChildren() == 2) {
-		lldb::SBValue inner = value.GetChildAtIndex(1);
-		const char *text = inner.GetSummary() ? inner.GetSummary() : inner.GetValue();
-		ret = value.GetChildAtIndex(0).GetValueAsUnsigned() ? (text ? text : "{...}")
-								    : "null";
-		return true;
-	}
+	if (type.find('<') != type.npos && value.GetNumChildren() == 2)
+		return describe_nullable(value, ret);
 	const uint64_t address = value.GetLoadAddress();
 	if (address == LLDB_INVALID_ADDRESS)
 		return false;

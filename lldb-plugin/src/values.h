@@ -25,6 +25,7 @@ class Values
       private:
 	bool open(lldb::SBTarget target, hd_session *settings);
 	bool describe_object(uint64_t object, const std::string &type, std::string &ret);
+	bool describe_nullable(lldb::SBValue &value, std::string &ret);
 	bool describe_struct(lldb::SBValue &value, const std::string &type, std::string &ret);
 
 	std::unique_ptr<OwnSession> session_; ///< about the process at that stop

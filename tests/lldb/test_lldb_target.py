@@ -348,6 +348,10 @@ class DotnetCoreTest(unittest.TestCase):
             r"\(System\.Guid\) id = \w{8}-\w{4}-\w{4}-\w{4}-\w{12}",
         ):
             self.assertRegex(text, rf"(?m)^{line}$")
+        # A core of before has not these.
+        if "moment" in text:
+            self.assertRegex(text, r"(?m)\) moment = 1970-01-01T00:00:00\.0000000Z$")
+            self.assertRegex(text, r"(?m) calls = 0x\w+ -> Plain\.Kinds\.Call\(\), .*, \.\.\.$")
         self.assertRegex(answers[3], r'(?m)^ +name = 0x\w+ "held"$')
         self.assertRegex(answers[4], r'^\(System\.String \*\) \$\d+ = 0x\w+ "text"')
         self.assertNotIn('"text"', answers[6])

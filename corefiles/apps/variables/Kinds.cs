@@ -70,6 +70,17 @@ namespace Optimised
         [MethodImpl(MethodImplOptions.NoInlining)]
         public static void Use(params object[] values) => used += values.Length;
 
+        private static void Call() => used++;
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public static Action Calls(int count)
+        {
+            Action all = null;
+            while (count-- > 0)
+                all += Call;
+            return all;
+        }
+
         [MethodImpl(Way)]
         public static long Begin(string[] words)
         {
@@ -167,16 +178,18 @@ namespace Optimised
             int[][] jagged = { array };
             object boxed = 5L;
             (int Left, string Right) tuple = (array.Length, longer);
+            DateTime? moment = DateTime.UnixEpoch;
+            Action calls = Kinds.Calls(100);
             Truth.Frame(typeof(Holder), nameof(Objects)).Argument("this", "object", this).Argument("text", "object", text)
                 .Argument("item", "object", item).Argument("array", "object", array).Argument("pair", "struct", pair.Fields)
                 .Argument("maybe", "nullable", maybe).Argument("absent", "nullable", "null")
                 .Argument("list", "object", list).Argument("id", "any-struct", "null")
                 .Local("longer", "object", longer).Local("local", "struct", local.Fields)
                 .Local("table", "object", table).Local("jagged", "object", jagged).Local("boxed", "object", boxed)
-                .Local("tuple", "any-struct", "null");
+                .Local("tuple", "any-struct", "null").Local("moment", "any-struct", "null").Local("calls", "object", calls);
             long result = local.Sum(9, longer);
             Kinds.Use(this, text, item, array, pair, maybe, absent, list, id);
-            Kinds.Use(longer, local, table, jagged, boxed, tuple);
+            Kinds.Use(longer, local, table, jagged, boxed, tuple, moment, calls);
             return result;
         }
     }
