@@ -115,7 +115,8 @@ def planted(truth: Json) -> list[str]:
     if truth["mode"] in STARVED:
         wanted.append("pool-starved")
     kind = "lost-places" if truth["mode"] == "bulkheads" else "one-object"
-    wanted += [kind] * len(truth.get("objects", []))
+    retries = truth.get("retries", 0)
+    wanted += [kind] * (len(truth.get("objects", [])) - retries) + ["retry"] * retries
     if "finalizers" in truth:
         wanted.append("finalizer")
     if "stuck" in truth:

@@ -19,6 +19,11 @@ _Static_assert(LOST_NAME_SIZE == SEMAPHORE_NAME_SIZE, "a name does not fit");
 
 /* Methods whose code is asked. */
 #define ASKED_MAX 1024u
+/* Methods of a call whose variables are looked at, tries that are worth a verdict, and more than a counter ever has. */
+#define CHAIN_MAX   64u
+#define HOLDERS_MAX 256u
+#define TRIES_MIN   4u
+#define TRIES_MAX   1000000000u
 
 struct place_search {
 	const struct waits *waits;
@@ -314,21 +319,95 @@ static bool has_passed(const struct place_search *search, uint32_t row)
 	const struct async_node *method = &search->waits->async->rows[row];
 	int32_t entry = search->entry[method->method];
 	return method->wait == AWAIT_RUNS || method->wait == AWAIT_THREAD ||
-	       method->state > entry ||
+	       method->wait == AWAIT_YIELD || method->state > entry ||
 	       (method->state == entry && !search->blocked[search->waits->count + row]);
 }
 
-static void look_at_method(struct place_search *search, uint32_t row)
+/* Does a call that has a place wait for a time?  Then it may do so between tries of what fails. */
+static bool waits_for_time(const struct place_search *search, uint32_t row)
+{
+	const struct async_graph *graph = search->waits->async;
+	const struct async_node *method = &graph->rows[row];
+	return graph->rows[method->end].wait == AWAIT_DELAY && method->wait != AWAIT_RUNS &&
+	       method->wait != AWAIT_THREAD && method->wait != AWAIT_YIELD;
+}
+
+/* Does a name say that the variable counts tries: "attempt", "retryCount"? */
+static bool counts_tries(const char *name)
+{
+	static const char *const words[] = { "attempt", "retry", "retries", "tries" };
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcasestr(name, words[i]))
+			return true;
+	}
+	return false;
+}
+
+/* The largest number of tries that a method counts in its variables; 0: it does not. */
+static enum hd_status tries_of(const struct place_search *search, const struct async_node *method,
+			       uint32_t *ret, struct hd_error *err)
+{
+	const struct waits *waits = search->waits;
+	HD_CLEANUP(field_list) struct field_list list = { 0 };
+	uint64_t base;
+	*ret = 0;
+	enum hd_status status = async_node_fields(waits->async, method, &list, &base, NULL);
+	if (status != HD_OK)
+		return status == HD_ERR_NOMEM ? fail_nomem(err) : HD_OK;
+	for (size_t i = 0; i < list.count; i++) {
+		const struct field *field = &list.rows[i];
+		uint32_t value = 0;
+		bool is_count = !field->is_static && field->element_type == ELEMENT_I4 &&
+				field_is_named(field) && counts_tries(field->name) &&
+				memory_u32(waits->heap->memory, base + field->offset, &value);
+		if (is_count && value <= TRIES_MAX && value > *ret)
+			*ret = value;
+	}
+	return HD_OK;
+}
+
+/* A call that has a place: with how many tries? */
+static enum hd_status note_holder(struct place_search *search, uint32_t row, struct hd_error *err)
+{
+	const struct async_node *rows = search->waits->async->rows;
+	struct lost_place *place = &search->place;
+	uint32_t most = 0;
+	for (uint32_t at = row, i = 0; at != ASYNC_NO_NODE && i < CHAIN_MAX; i++) {
+		uint32_t tries;
+		TRY(tries_of(search, &rows[at], &tries, err));
+		if (tries > most) {
+			most = tries;
+			place->trier = at;
+		}
+		at = rows[at].next;
+	}
+	if (most < TRIES_MIN || place->holders == HOLDERS_MAX)
+		search->has_other = true;
+	if (!place->holders++ || most < place->tries)
+		place->tries = most;
+	/* The method further in stands for a chain. */
+	if (place->holders == 1 || rows[row].end == rows[place->holder].end)
+		place->holder = row;
+	return HD_OK;
+}
+
+static enum hd_status look_at_method(struct place_search *search, uint32_t row,
+				     struct hd_error *err)
 {
 	const struct waits *waits = search->waits;
 	const struct async_node *method = &waits->async->rows[row];
 	if (async_node_owner(waits->async, method) == CODE_OF_FRAMEWORK ||
 	    !uses_of_node(search, method) || is_of_other_owner(search, method))
-		return;
+		return HD_OK;
 	search->place.calls += !async_node_is_awaited(method) ||
 			       !uses_of_node(search, &waits->async->rows[method->outer]);
+	if (!has_passed(search, row))
+		return HD_OK;
+	if (waits_for_time(search, row))
+		return note_holder(search, row, err);
 	/* Who waits for a place and has one is a matter of another verdict. */
-	search->has_other |= has_passed(search, row);
+	search->has_other = true;
+	return HD_OK;
 }
 
 static void look_at_thread(struct place_search *search, uint32_t row)
@@ -347,7 +426,7 @@ static void look_at_thread(struct place_search *search, uint32_t row)
 
 /*
  * Note at which await each method waits for the semaphore, or for one that does.  Is another call of the one that waits itself
- * past it?  Then its code need not be read.
+ * past it, and waits for no time?  Then its code need not be read.
  */
 static void find_entries(struct place_search *search)
 {
@@ -365,6 +444,7 @@ static void find_entries(struct place_search *search)
 	}
 	for (uint32_t i = 0; i < graph->rows_count && first; i++) {
 		if (graph->rows[i].method == first->method && has_passed(search, i) &&
+		    !waits_for_time(search, i) &&
 		    async_node_owner(graph, first) != CODE_OF_FRAMEWORK &&
 		    !is_of_other_owner(search, &graph->rows[i]))
 			search->has_other = true;
@@ -380,7 +460,7 @@ static enum hd_status look_at_calls(struct place_search *search, struct job *job
 	for (uint32_t i = 0; i < graph->rows_count && !search->has_other; i++) {
 		if (i % JOB_STRIDE == 0)
 			TRY(job_check(job, 0, err));
-		look_at_method(search, i);
+		TRY(look_at_method(search, i, err));
 	}
 	for (uint32_t i = 0; i < waits->count && !search->has_other; i++)
 		look_at_thread(search, i);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Semaphores without a free place, of which the code and all calls in flight say that nobody has one. */
+/*
+ * Semaphores without a free place, of which the code and all calls in flight say that nobody has one, or only calls that try
+ * something again and again.
+ */
 #pragma once
 
 #include "hangs/waits.h"
@@ -21,7 +24,12 @@ struct lost_place {
 		calls; /**< of methods that take places, or give them back: none has passed the wait */
 	char field[LOST_NAME_SIZE];                            /**< where it is */
 	char enters[LOST_NAME_SIZE], releases[LOST_NAME_SIZE]; /**< semaphore_code */
-	bool is_dropped;                                       /**< another verdict says more */
+	/** Calls that have a place, all of which wait for a time between tries of what fails; 0: nobody has one. */
+	uint64_t holders;
+	uint32_t holder; /**< a row of waits->async: one of them, */
+	uint32_t trier;  /**< and the method that tries, in it or in another one */
+	uint32_t tries;  /**< each has counted so many at least */
+	bool is_dropped; /**< another verdict says more */
 };
 
 struct lost_places {
@@ -31,8 +39,8 @@ struct lost_places {
 
 /**
  * Find semaphores that only fields of the program lead to, besides those who wait for them, where the code takes and gives
- * back places in pairs (semaphore_code.h), and no call of it which could give one back has passed its wait; nor is there an object
- * that would do so in Dispose.
+ * back places in pairs (semaphore_code.h), and no call of it which could give one back has passed its wait, but for those that wait
+ * for a time and have a variable which counts tries; nor is there an object that would do so in Dispose.
  *
  * @param graph Opened where such a semaphore is waited for.
  * @retval HD_OK

@@ -6,7 +6,8 @@
 #include "runtime/coreclr/modules/token_name.h"
 #include "util/job.h"
 
-#define SEMAPHORE "System.Threading.SemaphoreSlim"
+#define SEMAPHORE      "System.Threading.SemaphoreSlim"
+#define ASYNC_ITERATOR "System.Collections.Generic.IAsyncEnumerator"
 /* Methods that call one another until one has both, or until this is given up. */
 #define ROUNDS_MAX 8u
 /* Bodies whose callers are asked for: for each the interfaces of its class are gone through. */
@@ -232,6 +233,24 @@ static void note_example(char *ret, const struct code_pass *pass)
 	}
 }
 
+static void note_iterator(void *arg, const char *name)
+{
+	bool *is_iterator = arg;
+	*is_iterator |= strcmp(name, "System.Collections.IEnumerator") == 0 ||
+			strncmp(name, ASYNC_ITERATOR, strlen(ASYNC_ITERATOR)) == 0;
+}
+
+/* Is it the code of an iterator?  Between two elements no call is in flight. */
+static bool is_iterator(const struct code_pass *pass)
+{
+	const struct code_use *use = &pass->body.use;
+	uint32_t type = metadata_owner(use->module->metadata, MD_METHOD, use->rid);
+	bool ret = false;
+	if (type != use->type_row)
+		code_interfaces_visit(pass->runtime, use->module, type, note_iterator, &ret);
+	return ret;
+}
+
 /* All names of a body were seen. */
 static void end_body(struct code_pass *pass)
 {
@@ -242,7 +261,8 @@ static void end_body(struct code_pass *pass)
 	bool enters = waits || body->enters, leaves = releases || body->leaves;
 	if (!body->use.module || !(body->names_field || enters || leaves))
 		return;
-	pass->is_unknown |= body->is_taken;
+	if (!pass->is_unknown)
+		pass->is_unknown = body->is_taken || is_iterator(pass);
 	if (waits)
 		note_example(code->enters, pass);
 	if (releases)

@@ -365,12 +365,14 @@ static enum hd_status add_places(struct verdicts *verdicts, struct hd_error *err
 {
 	for (size_t i = 0; i < verdicts->places.rows_count; i++) {
 		const struct lost_place *place = &verdicts->places.rows[i];
-		const struct verdict verdict = { .kind = VERDICT_PLACES,
+		const struct verdict verdict = { .kind = place->holders ? VERDICT_RETRY
+									: VERDICT_PLACES,
 						 .is_probable = true,
 						 .place = place,
 						 .count = place->threads + place->methods };
 		const struct wait_thing thing = { .address = place->semaphore };
-		if (!place->is_dropped && !is_in_deadlock(verdicts, &thing))
+		bool is_enough = !place->holders || verdict.count >= WAIT_THING_MIN;
+		if (!place->is_dropped && is_enough && !is_in_deadlock(verdicts, &thing))
 			TRY(add_verdict(verdicts, &verdict, err));
 	}
 	return HD_OK;

@@ -21,6 +21,7 @@ enum verdict_kind {
 	VERDICT_STARVED,   /**< all workers of the thread pool wait, and work is queued */
 	VERDICT_ONE_OWNER, /**< many threads wait for one, which waits itself for something else */
 	VERDICT_PLACES, /**< threads or methods wait for a semaphore of which nobody has a place */
+	VERDICT_RETRY,  /**< many wait for one that tries something again and again */
 	VERDICT_ONE_OBJECT, /**< many wait for one object, and nobody is known who releases it */
 	VERDICT_REQUESTS,   /**< requests of a server wait in one method, and nothing limits it */
 	VERDICT_PULSE,  /**< threads wait in Monitor.Wait, and the last Pulse woke the wrong one */
@@ -38,7 +39,7 @@ struct verdict {
 	struct stuck_requests requests;  /**< VERDICT_REQUESTS */
 	const struct host_start *start;  /**< VERDICT_START */
 	const struct lost_pulse *pulse;  /**< VERDICT_PULSE */
-	const struct lost_place *place;  /**< VERDICT_PLACES */
+	const struct lost_place *place;  /**< VERDICT_PLACES, VERDICT_RETRY */
 	const struct busy_channel *busy; /**< VERDICT_READERS */
 	/**
 	 * VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_ORPHAN: the first that waits and tells the holder; VERDICT_OUTPUT: the first that waits; VERDICT_STARVED: a worker that waits;

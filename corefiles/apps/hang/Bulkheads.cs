@@ -133,6 +133,59 @@ namespace Hang
         }
     }
 
+    /// <summary>Tries until it succeeds, with its only place.</summary>
+    public sealed class Renewals
+    {
+        private readonly SemaphoreSlim places = new(1, 1);
+        private readonly int tries;
+
+        public Renewals(int tries) => this.tries = tries;
+
+        public async Task Renew()
+        {
+            await places.WaitAsync();
+            try
+            {
+                await Try();
+            }
+            finally
+            {
+                places.Release();
+            }
+        }
+
+        private async Task Try()
+        {
+            for (int attempt = 0; ; attempt++)
+            {
+                await Task.Delay(attempt < tries ? 20 : 1000 * 3600);
+                GC.KeepAlive(attempt);
+            }
+        }
+    }
+
+    /// <summary>Has its place between two elements, when no call is in flight.</summary>
+    public sealed class Pages
+    {
+        private readonly SemaphoreSlim places = new(1, 1);
+
+        public IEnumerable<int> Read()
+        {
+            places.Wait();
+            for (int i = 0; i < 10; i++)
+                yield return i;
+            places.Release();
+        }
+
+        public async IAsyncEnumerable<int> ReadAsync()
+        {
+            await places.WaitAsync();
+            for (int i = 0; i < 10; i++)
+                yield return i;
+            places.Release();
+        }
+    }
+
     public static class Bulkheads
     {
         private static readonly List<object> kept = new();
@@ -193,13 +246,18 @@ namespace Hang
                 thread.Start();
                 Thread.Sleep(50);
             }
-            kept.AddRange(new object[] { throttle, printer, gates, counter });
+            var renewals = new Renewals(5);
+            for (int i = 0; i < 6; i++)
+                kept.Add(renewals.Renew());
+            kept.AddRange(new object[] { throttle, printer, gates, counter, renewals });
             Thread.Sleep(600);
             GC.Collect();
             var said = new (Type Type, object Owner, int Count)[]
             {
-                (typeof(Fetcher), null, 6), (typeof(Throttle), throttle, 3), (typeof(Turnstile), gates, 4), (typeof(Counter), counter, 2)
+                (typeof(Fetcher), null, 6), (typeof(Throttle), throttle, 3), (typeof(Turnstile), gates, 4), (typeof(Counter), counter, 2),
+                (typeof(Renewals), renewals, 5)
             };
+            Truth.Say("retries", () => "1");
             Truth.Say("objects", () => $"[{string.Join(",", Array.ConvertAll(said, one => $"[{AddressOf(one.Type, one.Owner)},{one.Count}]"))}]");
         }
 
@@ -380,6 +438,18 @@ namespace Hang
                 thread.Start();
                 Thread.Sleep(50);
             }
+            var renewals = new Renewals(1);
+            for (int i = 0; i < 7; i++)
+                kept.Add(renewals.Renew());
+            var pages = new Pages();
+            IEnumerator<int> reader = pages.Read().GetEnumerator();
+            reader.MoveNext();
+            new Thread(() => GC.KeepAlive(new List<int>(pages.Read()))) { IsBackground = true, Name = "reads-pages" }.Start();
+            var others = new Pages();
+            IAsyncEnumerator<int> first = others.ReadAsync().GetAsyncEnumerator();
+            kept.Add(first.MoveNextAsync().AsTask());
+            kept.Add(others.ReadAsync().GetAsyncEnumerator().MoveNextAsync().AsTask());
+            kept.AddRange(new object[] { renewals, pages, reader, others, first });
             if (kept.Count == 0)
             {
                 sessions.Close();

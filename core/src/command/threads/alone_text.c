@@ -98,9 +98,27 @@ void append_alone_cause(struct text *text, const struct wait_thing *thing)
 	}
 }
 
-void append_lost_places(struct text *text, const struct lost_place *place)
+/* " wait for SemaphoreSlim 7f.., which a call of Shop.Bank.Renew probably has: it tries something again and again" */
+static void append_retry(struct text *text, const struct waits *waits,
+			 const struct lost_place *place)
+{
+	const char *name = async_node_name(waits->async, &waits->async->rows[place->holder]);
+	text_printf(text, " %s for SemaphoreSlim %" PRIx64 ", which a call of ",
+		    place->threads + place->methods == 1 ? "waits" : "wait", place->semaphore);
+	text_escape(text, name, strlen(name));
+	text_printf(text,
+		    " probably has: it tries something again and again, %" PRIu32 " times so far",
+		    place->tries);
+}
+
+void append_lost_places(struct text *text, const struct waits *waits,
+			const struct lost_place *place)
 {
 	append_counts(text, place->threads, place->methods, "async method");
+	if (place->holders) {
+		append_retry(text, waits, place);
+		return;
+	}
 	text_printf(text, " %s for SemaphoreSlim %" PRIx64 ": ",
 		    place->threads + place->methods == 1 ? "waits" : "wait", place->semaphore);
 	if (place->places == 1) {
@@ -130,8 +148,15 @@ void append_place_methods(struct text *text, const struct lost_place *place)
 	}
 }
 
-void append_place_calls(struct text *text, const struct lost_place *place)
+void append_place_calls(struct text *text, const struct waits *waits,
+			const struct lost_place *place)
 {
+	if (place->holders) {
+		const char *name = async_node_name(waits->async, &waits->async->rows[place->trier]);
+		text_escape(text, name, strlen(name));
+		text_puts(text, " counts its tries, and waits for a time before the next one");
+		return;
+	}
 	text_printf(text,
 		    "none of the %" PRIu64 " calls in flight that use it has passed its wait: an "
 		    "exception or a return between the two has probably lost the places",

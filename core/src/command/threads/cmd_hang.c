@@ -19,21 +19,21 @@
 /* Threads that are shown of those that wait for a lock which nobody will leave. */
 #define ORPHAN_SHOWN 5u
 
-#define VERDICT_LIST(X)                                                                                                                                                           \
-	X(VERDICT_NAME, "verdict", NULL, KIND_TEXT, 0, 0,                                                                                                                         \
-	  "deadlock, orphaned-lock, requests, unread-output, circle (of async methods), host-start, busy-readers, lost-pulse, lost-places, pool-starved, one-owner, one-object, " \
-	  "finalizer or collection")                                                                                                                                              \
-	X(VERDICT_CERTAIN, "certain", NULL, KIND_FLAG, 0, 0,                                                                                                                      \
-	  "false: something that the verdict needs is not stored anywhere, or may end "                                                                                           \
-	  "by itself")                                                                                                                                                            \
-	X(VERDICT_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                                                                                                        \
-	  "threads or async methods that are part of it; finalizers that are due; "                                                                                               \
-	  "threads that do not stop")                                                                                                                                             \
-	X(VERDICT_QUEUED, "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                                                                                                         \
-	  "work items that wait for a thread")                                                                                                                                    \
-	X(VERDICT_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                                                                                                        \
-	  "one-object, lost-places: what they wait for")                                                                                                                          \
-	X(VERDICT_SUMMARY, "summary", NULL, KIND_TEXT, 0, 0, "one sentence")                                                                                                      \
+#define VERDICT_LIST(X)                                                                                                                                                                  \
+	X(VERDICT_NAME, "verdict", NULL, KIND_TEXT, 0, 0,                                                                                                                                \
+	  "deadlock, orphaned-lock, requests, unread-output, circle (of async methods), host-start, busy-readers, lost-pulse, lost-places, retry, pool-starved, one-owner, one-object, " \
+	  "finalizer or collection")                                                                                                                                                     \
+	X(VERDICT_CERTAIN, "certain", NULL, KIND_FLAG, 0, 0,                                                                                                                             \
+	  "false: something that the verdict needs is not stored anywhere, or may end "                                                                                                  \
+	  "by itself")                                                                                                                                                                   \
+	X(VERDICT_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                                                                                                               \
+	  "threads or async methods that are part of it; finalizers that are due; "                                                                                                      \
+	  "threads that do not stop")                                                                                                                                                    \
+	X(VERDICT_QUEUED, "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                                                                                                                \
+	  "work items that wait for a thread")                                                                                                                                           \
+	X(VERDICT_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                                                                                                               \
+	  "one-object, lost-places, retry: what they wait for")                                                                                                                          \
+	X(VERDICT_SUMMARY, "summary", NULL, KIND_TEXT, 0, 0, "one sentence")                                                                                                             \
 	X(VERDICT_NEXT, "next", NULL, KIND_TEXT, 0, 0, "the command that shows more")
 
 COLUMNS(verdict, VERDICT_COLUMNS, VERDICT_LIST);
@@ -69,13 +69,14 @@ static const struct schema hang_schema = { SCHEMA_COLUMNS(hang_columns) };
 static const char *verdict_name(enum verdict_kind kind)
 {
 	static const char *const names[] = {
-		[VERDICT_DEADLOCK] = "deadlock",    [VERDICT_ORPHAN] = "orphaned-lock",
-		[VERDICT_REQUESTS] = "requests",    [VERDICT_OUTPUT] = "unread-output",
-		[VERDICT_CIRCLE] = "circle",        [VERDICT_STARVED] = "pool-starved",
-		[VERDICT_START] = "host-start",     [VERDICT_PULSE] = "lost-pulse",
-		[VERDICT_READERS] = "busy-readers", [VERDICT_ONE_OWNER] = "one-owner",
-		[VERDICT_PLACES] = "lost-places",   [VERDICT_ONE_OBJECT] = "one-object",
-		[VERDICT_FINALIZER] = "finalizer",  [VERDICT_COLLECTION] = "collection",
+		[VERDICT_DEADLOCK] = "deadlock",     [VERDICT_ORPHAN] = "orphaned-lock",
+		[VERDICT_REQUESTS] = "requests",     [VERDICT_OUTPUT] = "unread-output",
+		[VERDICT_CIRCLE] = "circle",         [VERDICT_STARVED] = "pool-starved",
+		[VERDICT_START] = "host-start",      [VERDICT_PULSE] = "lost-pulse",
+		[VERDICT_READERS] = "busy-readers",  [VERDICT_ONE_OWNER] = "one-owner",
+		[VERDICT_PLACES] = "lost-places",    [VERDICT_RETRY] = "retry",
+		[VERDICT_ONE_OBJECT] = "one-object", [VERDICT_FINALIZER] = "finalizer",
+		[VERDICT_COLLECTION] = "collection",
 	};
 	return names[kind];
 }
@@ -83,18 +84,19 @@ static const char *verdict_name(enum verdict_kind kind)
 static void append_next(struct text *text, const struct verdict *verdict)
 {
 	static const char *const names[] = {
-		[VERDICT_DEADLOCK] = "waits",          [VERDICT_ORPHAN] = "waits",
-		[VERDICT_REQUESTS] = "dumpasync",      [VERDICT_OUTPUT] = "waits",
-		[VERDICT_CIRCLE] = "dumpasync",        [VERDICT_STARVED] = "threadpoolqueue",
-		[VERDICT_START] = "dumpasync",         [VERDICT_PULSE] = "waits",
-		[VERDICT_READERS] = "dumpasync",       [VERDICT_ONE_OWNER] = "waits",
-		[VERDICT_ONE_OBJECT] = "gcroot ",      [VERDICT_PLACES] = "gcroot ",
-		[VERDICT_FINALIZER] = "finalizequeue", [VERDICT_COLLECTION] = "clrstack",
+		[VERDICT_DEADLOCK] = "waits",      [VERDICT_ORPHAN] = "waits",
+		[VERDICT_REQUESTS] = "dumpasync",  [VERDICT_OUTPUT] = "waits",
+		[VERDICT_CIRCLE] = "dumpasync",    [VERDICT_STARVED] = "threadpoolqueue",
+		[VERDICT_START] = "dumpasync",     [VERDICT_PULSE] = "waits",
+		[VERDICT_READERS] = "dumpasync",   [VERDICT_ONE_OWNER] = "waits",
+		[VERDICT_ONE_OBJECT] = "gcroot ",  [VERDICT_PLACES] = "gcroot ",
+		[VERDICT_RETRY] = "gcroot ",       [VERDICT_FINALIZER] = "finalizequeue",
+		[VERDICT_COLLECTION] = "clrstack",
 	};
 	text_puts(text, names[verdict->kind]);
 	if (verdict->kind == VERDICT_ONE_OBJECT)
 		text_printf(text, "%" PRIx64, wait_thing_cause(&verdict->thing));
-	if (verdict->kind == VERDICT_PLACES)
+	if (verdict->place)
 		text_printf(text, "%" PRIx64, verdict->place->semaphore);
 }
 
@@ -442,9 +444,13 @@ static void write_places(struct call *call, const struct waits *waits,
 	append_blocked_node(text, waits, place->first);
 	write_evidence(call, text, wait_node_thread(waits, place->first));
 	write_caller(call, waits, place->first, text);
+	if (place->holders) {
+		append_blocked_node(text, waits, (uint32_t)waits->count + place->holder);
+		write_evidence(call, text, NULL);
+	}
 	append_place_methods(text, place);
 	write_evidence(call, text, NULL);
-	append_place_calls(text, place);
+	append_place_calls(text, waits, place);
 	write_evidence(call, text, NULL);
 }
 
@@ -479,7 +485,7 @@ static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 		write_evidence(call, &text, verdict->pulse->many);
 		append_lost_pulse_cause(&text);
 		write_evidence(call, &text, NULL);
-	} else if (verdict->kind == VERDICT_PLACES) {
+	} else if (verdict->place) {
 		write_places(call, verdicts->waits, verdict->place, &text);
 	} else if (verdict->kind == VERDICT_COLLECTION) {
 		write_collection(call, verdict, &text);
@@ -509,7 +515,7 @@ static void write_verdict(struct call *call, struct verdicts *verdicts,
 	};
 	if (verdict->kind == VERDICT_ONE_OBJECT)
 		cells[VERDICT_OBJECT] = cell_number(wait_thing_cause(&verdict->thing));
-	if (verdict->kind == VERDICT_PLACES)
+	if (verdict->place)
 		cells[VERDICT_OBJECT] = cell_number(verdict->place->semaphore);
 	if (verdict->kind == VERDICT_STARVED)
 		cells[VERDICT_QUEUED] = cell_number(verdict->queued);

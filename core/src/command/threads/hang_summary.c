@@ -347,7 +347,8 @@ void append_summary(struct text *text, const struct waits *waits, const struct v
 		append_lost_pulse(text, waits, verdict->pulse);
 		break;
 	case VERDICT_PLACES:
-		append_lost_places(text, verdict->place);
+	case VERDICT_RETRY:
+		append_lost_places(text, waits, verdict->place);
 		break;
 	case VERDICT_OUTPUT:
 		append_output(text, waits, verdict);
