@@ -527,6 +527,22 @@ TEST(one_object_is_verified_as_all_are)
 	end(&fixture);
 }
 
+TEST(a_background_gc_may_move_the_end_before_references_are_gone)
+{
+	struct fixture fixture;
+	begin(&fixture);
+	poke(&fixture, fixture.old_segment, fixture.old_next);
+	verify(&fixture);
+	CU_ASSERT(fixture.result.damage_count > 0);
+	verify_result_deinit(&fixture.result);
+	struct heap *heap = fake_heap(fixture.fake);
+	heap->runtime->gc.gc_state = 1; /* c_gc_state_planning (gc.h) */
+	ASSERT_UINT_FATAL(verify_heap(heap, NULL, NULL, &fixture.result, NULL), HD_OK);
+	CU_ASSERT(fixture.result.count > 0);
+	ASSERT_UINT(fixture.result.damage_count, 0);
+	end(&fixture);
+}
+
 TEST(an_object_is_sound_whatever_is_wrong_elsewhere)
 {
 	struct fixture fixture;

@@ -14,8 +14,11 @@ enum hd_status segment_end_finding(struct resolver *resolver, const struct segme
 {
 	uint32_t *known = &resolver->segment_ends[segment - resolver->heap->segments];
 	if (*known == NO_FINDING) {
+		/* A background GC that frees dead objects moves the end; others may still refer there. */
 		struct verify_finding finding = { .kind = "InvalidSegmentEnd",
-						  .verdict = VERDICT_DAMAGE,
+						  .verdict = resolver->is_sweeping
+								     ? VERDICT_GC_IN_PROGRESS
+								     : VERDICT_DAMAGE,
 						  .segment = segment->address,
 						  .address = segment->address,
 						  .slot = segment->end_slot,
