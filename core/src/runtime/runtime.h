@@ -58,6 +58,8 @@ struct memory *runtime_set_memory(struct runtime *runtime, struct memory *memory
 
 /** "10.0.12" when it can be found out, else "10.0"; "" = unknown. */
 const char *runtime_version(const struct runtime *runtime);
+/** "NativeAOT", ...; NULL: it is CoreCLR.  Static. */
+const char *runtime_flavor(const struct runtime *runtime);
 /**
  * The version that the runtime's file has in its data, "10.0.1226.42308 @Commit: 95017c7...".
  *
@@ -74,6 +76,8 @@ bool coreclr_has_descriptor(const struct runtime *runtime);
 
 /** The GC's own variables (gc/layouts/gc_vars.h). */
 const struct gc_vars *runtime_gc(const struct runtime *runtime);
+/** Read them again: the process has run on, and the server GC can change the number of its heaps. */
+HD_NODISCARD enum hd_status runtime_read_gc(struct runtime *runtime, struct hd_error *err);
 /**
  * Does the GC have a heap for each processor?  Does it use regions instead of segments?  Is it
  * between plan and sweep?

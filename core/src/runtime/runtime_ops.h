@@ -51,6 +51,8 @@ struct runtime_ops {
 	enum hd_status (*open)(struct target *target, struct job *job, struct runtime **ret,
 			       struct hd_error *err);
 	void (*close)(struct runtime *runtime);
+	/** See runtime_read_gc(); NULL: they do not change. */
+	enum hd_status (*read_gc)(struct runtime *runtime, struct hd_error *err);
 	/** Read its threads into runtime->threads, in any order.  @retval HD_ERR_NOMEM */
 	enum hd_status (*threads)(struct runtime *runtime, struct hd_error *err);
 	/**

@@ -17,9 +17,45 @@ void runtime_set_made_up(const struct runtime_ops *ops)
 	runtimes[0] = ops;
 }
 
+static const char *gc_advice(const struct target *target)
+{
+	if (target_crashed_thread(target))
+		return "verifyheap tells what is damaged from what was being moved";
+	if (target->kind == TARGET_CORE)
+		return "take another dump when no GC runs, or read its totals as too low";
+	/* A debugger holds it. */
+	if (target->debugger.route)
+		return "let the process run on for a moment, then run the command again";
+	return "run the command again, or read its totals as too low";
+}
+
+static void report_gc(const struct runtime *runtime)
+{
+	struct findings *findings = &runtime->target->findings;
+	if (runtime->target->process.stops > 1) {
+		findings_add(
+			findings, FINDING_GC_IN_PROGRESS,
+			"open it again when it collects garbage less often, or read its totals as too low",
+			"a GC was moving objects each of the %u times that the process was "
+			"stopped: parts of the heap cannot be walked, which is not damage",
+			runtime->target->process.stops);
+	} else {
+		bool crashed = target_crashed_thread(runtime->target);
+		findings_add(findings, FINDING_GC_IN_PROGRESS, gc_advice(runtime->target),
+			     "a GC was moving objects when the %s: parts of the heap cannot be "
+			     "walked%s",
+			     crashed                                ? "process crashed"
+			     : runtime->target->kind == TARGET_CORE ? "dump was taken"
+								    : "process was stopped",
+			     crashed ? "" : ", which is not damage");
+	}
+}
+
 /* Read the rest of what every runtime has. */
 static enum hd_status read_base(struct runtime *runtime, struct hd_error *err)
 {
+	if (runtime->gc.structures_invalid != 0)
+		report_gc(runtime);
 	runtime->threads.pending = -1;
 	if (runtime->ops->threads)
 		TRY(runtime->ops->threads(runtime, err));
@@ -50,6 +86,11 @@ enum hd_status runtime_open(struct target *target, struct job *job, struct runti
 	}
 	*ret = runtime;
 	return HD_OK;
+}
+
+enum hd_status runtime_read_gc(struct runtime *runtime, struct hd_error *err)
+{
+	return runtime->ops->read_gc ? runtime->ops->read_gc(runtime, err) : HD_OK;
 }
 
 void runtime_base_deinit(struct runtime *runtime)
@@ -184,6 +225,11 @@ bool runtime_is_suspending(const struct runtime *runtime)
 const char *runtime_version(const struct runtime *runtime)
 {
 	return runtime->version;
+}
+
+const char *runtime_flavor(const struct runtime *runtime)
+{
+	return runtime->ops == &coreclr_ops ? NULL : runtime->ops->name;
 }
 
 const char *runtime_build_id(const struct runtime *runtime)

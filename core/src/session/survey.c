@@ -7,7 +7,6 @@
 #include "inspect/thread_name.h"
 #include "mem/mapped_file.h"
 #include "roots/root_set.h"
-#include "runtime/coreclr/find.h"
 #include "runtime/coreclr/statics/handle_arrays.h"
 #include "runtime/coreclr/threads/sync_block.h"
 #include "runtime/coreclr/types/type_lookup.h"
@@ -173,9 +172,7 @@ enum hd_status survey_find_heap(void *arg, struct memory *memory, struct page_li
 	struct memory *before = runtime_set_memory(runtime, memory);
 	struct heap *heap = NULL;
 	struct hd_error reason = { 0 };
-	/* The server GC can change its number of heaps. */
-	size_t unused;
-	enum hd_status status = gc_find(runtime, &unused, &reason);
+	enum hd_status status = runtime_read_gc(runtime, &reason);
 	if (status == HD_OK)
 		status = heap_open(runtime, &heap, &reason);
 	(void)runtime_set_memory(runtime, before);

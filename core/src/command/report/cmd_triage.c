@@ -163,6 +163,10 @@ static enum hd_status look_at_target(struct triage *triage, uint64_t *ret_object
 		text_puts(text, ", .NET ");
 		look_append(text, hd_rows_member(rows, "runtime.version"));
 	}
+	if (look_has_text(hd_rows_member(rows, "runtime.flavor"))) {
+		text_puts(text, " ");
+		look_append(text, hd_rows_member(rows, "runtime.flavor"));
+	}
 	if (look_number(rows, "threads")) {
 		text_printf(text, ", %s",
 			    format_count(look_number(rows, "threads"), "thread", count));

@@ -58,6 +58,8 @@ static void write_runtime_facts(struct page *page)
 		return;
 	html_puts(&page->html, "<div><dt>runtime</dt><dd>.NET ");
 	html_string(&page->html, runtime_version(heap->runtime));
+	if (runtime_flavor(heap->runtime))
+		html_printf(&page->html, " %s", runtime_flavor(heap->runtime));
 	html_printf(&page->html, ", %s GC, %" PRIu32 " %s</dd></div>\n",
 		    runtime_has_server_gc(heap->runtime) ? "server" : "workstation",
 		    heap->heap_count, heap->heap_count == 1 ? "heap" : "heaps");

@@ -133,6 +133,8 @@ static void write_stop(struct call *call)
 	X(RUNTIME_VERSION, "runtime.version", NULL, KIND_TEXT, 0, LOOK_WHOLE, "version of .NET") \
 	X(RUNTIME_BUILD_ID, "runtime.build_id", NULL, KIND_TEXT, 0, 0,                           \
 	  "build-id of libcoreclr.so")                                                           \
+	X(RUNTIME_FLAVOR, "runtime.flavor", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                  \
+	  "NativeAOT, if it is not CoreCLR")                                                     \
 	X(RUNTIME_LIBC, "runtime.libc", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                      \
 	  "the C library that it is made for, if that is musl (Alpine)")                         \
 	X(RUNTIME_PATH, "runtime.path", NULL, KIND_TEXT, 0, 0, "the file of the runtime")        \
@@ -170,6 +172,7 @@ static void runtime_cells(const struct heap *heap, struct cell cells[RUNTIME_COL
 	const struct runtime *runtime = heap->runtime;
 	bool has_descriptor = coreclr_has_descriptor(runtime);
 	cells[RUNTIME_VERSION] = cell_string(runtime_version(runtime));
+	cells[RUNTIME_FLAVOR] = cell_string(runtime_flavor(runtime));
 	if (target_musl(runtime_target(runtime)))
 		cells[RUNTIME_LIBC] = cell_string("musl");
 	cells[RUNTIME_BUILD_ID] = cell_string(runtime_build_id(runtime));
@@ -198,7 +201,7 @@ static void write_runtime(struct call *call, const struct heap_totals *totals)
 		.lines =
 			"[=runtime.version Runtime:     .NET [?runtime.version "
 			"{runtime.version}|(unknown version)][?runtime.single_file , "
-			"single-file][=runtime.libc , for {runtime.libc}][?runtime.build_id , build-id {runtime.build_id}]\n"
+			"single-file][=runtime.flavor , {runtime.flavor}][=runtime.libc , for {runtime.libc}][?runtime.build_id , build-id {runtime.build_id}]\n"
 			"             {runtime.path}\n"
 			"[=layout_text Layout:      {layout_text} (info -layout lists it)\n"
 			"Proven:      [?runtime.proven this build was compared with other tools|this "

@@ -11,6 +11,7 @@
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/modules/module_proof.h"
 #include "runtime/coreclr/types/type_lookup.h"
+#include "runtime/runtime_ops.h"
 #include "targets/target_files.h"
 #include "util/alloc.h"
 
@@ -134,6 +135,8 @@ static void check_modules(struct call *call)
 	struct module *const *modules = NULL;
 	size_t count = 0;
 	struct hd_error err;
+	if (!(runtime_capabilities(runtime) & RUNTIME_MODULES))
+		return;
 	if (module_list(runtime, &modules, &count, &err) != HD_OK) {
 		findings_add(runtime_findings(runtime), FINDING_MODULES_MISSING, NULL,
 			     "the list of modules cannot be read: %s", err.message);

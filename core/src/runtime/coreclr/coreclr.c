@@ -39,40 +39,6 @@ static enum hd_status read_descriptor(struct runtime *runtime, struct descriptor
 	return HD_OK;
 }
 
-static const char *gc_advice(const struct target *target)
-{
-	if (target_crashed_thread(target))
-		return "verifyheap tells what is damaged from what was being moved";
-	if (target->kind == TARGET_CORE)
-		return "take another dump when no GC runs, or read its totals as too low";
-	/* A debugger holds it. */
-	if (target->debugger.route)
-		return "let the process run on for a moment, then run the command again";
-	return "run the command again, or read its totals as too low";
-}
-
-static void report_gc(const struct runtime *runtime)
-{
-	struct findings *findings = &runtime->target->findings;
-	if (runtime->target->process.stops > 1) {
-		findings_add(
-			findings, FINDING_GC_IN_PROGRESS,
-			"open it again when it collects garbage less often, or read its totals as too low",
-			"a GC was moving objects each of the %u times that the process was "
-			"stopped: parts of the heap cannot be walked, which is not damage",
-			runtime->target->process.stops);
-	} else {
-		bool crashed = target_crashed_thread(runtime->target);
-		findings_add(findings, FINDING_GC_IN_PROGRESS, gc_advice(runtime->target),
-			     "a GC was moving objects when the %s: parts of the heap cannot be "
-			     "walked%s",
-			     crashed                                ? "process crashed"
-			     : runtime->target->kind == TARGET_CORE ? "dump was taken"
-								    : "process was stopped",
-			     crashed ? "" : ", which is not damage");
-	}
-}
-
 static enum hd_status read_runtime(struct runtime *runtime, const struct descriptor *descriptor,
 				   struct hd_error *err)
 {
@@ -82,8 +48,6 @@ static enum hd_status read_runtime(struct runtime *runtime, const struct descrip
 	TRY(gc_find(runtime, &gc_index, err));
 	runtime->has_cross_references = coreclr_has(runtime, CORECLR_CROSS_REFERENCES);
 	coreclr_read_globals(runtime, descriptor, gc_index);
-	if (runtime->gc.structures_invalid != 0)
-		report_gc(runtime);
 	return module_table_create(runtime, &coreclr_of(runtime)->modules, err);
 }
 

@@ -2,6 +2,7 @@
 /* The functions of CoreCLR, as others ask for them. */
 #include "runtime/coreclr/code/code.h"
 #include "runtime/coreclr/code/method.h"
+#include "runtime/coreclr/find.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/statics/static.h"
 #include "runtime/coreclr/threads/sync_block.h"
@@ -13,6 +14,7 @@ const struct runtime_ops coreclr_ops = {
 	.capabilities = RUNTIME_METADATA | RUNTIME_LOADER,
 	.open = coreclr_open,
 	.close = coreclr_close,
+	.read_gc = coreclr_read_gc,
 	.threads = thread_list_read,
 	.describe_type = coreclr_describe_type,
 	.type_name = type_handle_name,

@@ -52,3 +52,5 @@ HD_NODISCARD enum hd_status gc_find(struct runtime *runtime, size_t *ret_index,
 bool dac_entry(const struct runtime *runtime, uint64_t index, uint64_t *ret);
 /** The pointer in the global at that address. */
 bool dac_pointer(const struct runtime *runtime, uint64_t index, uint64_t *ret);
+/** runtime_ops.read_gc of CoreCLR. */
+enum hd_status coreclr_read_gc(struct runtime *runtime, struct hd_error *err);

@@ -110,3 +110,9 @@ enum hd_status gc_find(struct runtime *runtime, size_t *ret_index, struct hd_err
 	*ret_index = index;
 	return HD_OK;
 }
+
+enum hd_status coreclr_read_gc(struct runtime *runtime, struct hd_error *err)
+{
+	size_t unused;
+	return gc_find(runtime, &unused, err);
+}

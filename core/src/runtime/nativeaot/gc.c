@@ -124,8 +124,8 @@ static enum hd_status read_described(struct runtime *runtime, const struct descr
 	return gc->is_server ? read_heaps(runtime, descriptor, gc, err) : HD_OK;
 }
 
-enum hd_status aot_read_gc(struct runtime *runtime, const struct descriptor *descriptor,
-			   struct hd_error *err)
+enum hd_status aot_read_gc(struct runtime *runtime, struct hd_error *err)
 {
+	const struct descriptor *descriptor = aot_of(runtime)->descriptor;
 	return descriptor ? read_described(runtime, descriptor, err) : read_variables(runtime, err);
 }

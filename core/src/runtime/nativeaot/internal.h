@@ -26,7 +26,8 @@ struct aot_globals {
 struct nativeaot {
 	struct runtime base;
 	const struct target_module *module;
-	unsigned int major; /**< 8 to 11 */
+	unsigned int major;            /**< 8 to 11 */
+	struct descriptor *descriptor; /**< of 11; owned; NULL: it has none */
 	struct aot_layout layout;
 	struct aot_globals globals;
 	/** Where its managed code begins, and how many bytes it has. */

@@ -105,7 +105,7 @@ static enum hd_status read_runtime(struct runtime *runtime, const struct aot_pla
 	}
 	runtime->alloc_layout = (struct alloc_layout){ 0, 8 };
 	runtime->has_cross_references = aot->major >= 10;
-	TRY(aot_read_gc(runtime, place->descriptor, err));
+	TRY(aot_read_gc(runtime, err));
 	if (!is_free(runtime, runtime->tables.free)) {
 		return fail(
 			err, HD_ERR_FAULT, runtime->tables.free,
@@ -124,6 +124,7 @@ static void aot_close(struct runtime *runtime)
 {
 	aot_code_destroy(runtime);
 	aot_names_destroy(runtime);
+	descriptor_destroy(aot_of(runtime)->descriptor);
 	runtime_base_deinit(runtime);
 	mem_free(runtime);
 }
@@ -145,10 +146,10 @@ static enum hd_status aot_open(struct target *target, struct job *job, struct ru
 	runtime->memory = target->memory;
 	runtime->path = place.module->path;
 	aot->module = place.module;
+	aot->descriptor = place.descriptor;
 	if (!target_build_id(target, place.module, runtime->build_id, sizeof(runtime->build_id)))
 		runtime->build_id[0] = '\0';
 	enum hd_status status = read_runtime(runtime, &place, err);
-	descriptor_destroy(place.descriptor);
 	if (status != HD_OK) {
 		aot_close(runtime);
 		return status;
@@ -161,6 +162,7 @@ const struct runtime_ops nativeaot_ops = {
 	.name = "NativeAOT",
 	.open = aot_open,
 	.close = aot_close,
+	.read_gc = aot_read_gc,
 	.threads = aot_threads,
 	.describe_type = aot_describe_type,
 	.type_name = aot_type_name,
