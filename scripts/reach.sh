@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# reach.sh musl|arm64 [VERSION...]: programs of other kinds than this machine's: .NET for linux-musl-x64 (Alpine), run by Debian's
-# musl, and for linux-arm64, run by qemu-user, with heapdump built for arm64, too.
+# reach.sh musl|arm64|nativeaot [VERSION...]: programs of other kinds than this machine's: .NET for linux-musl-x64 (Alpine), run by
+# Debian's musl, for linux-arm64, run by qemu-user, with heapdump built for arm64, too, and NativeAOT programs, compiled here.
 #
 # It takes two minutes, and ten for arm64, fetches NuGet's runtime packs and dotnet-dump (all pinned, in BUILD/reach) and Debian's
 # packages for arm64, and ends with 77 where these, the .NET SDK, musl-tools, or qemu-user-static and gcc-aarch64-linux-gnu are
@@ -19,8 +19,12 @@ arm64)
     shift
     exec tests/reach/check_arm64.py "$@"
     ;;
+nativeaot)
+    shift
+    exec tests/reach/check_nativeaot.py "$@"
+    ;;
 *)
-    echo "usage: reach.sh musl|arm64 [VERSION...]" >&2
+    echo "usage: reach.sh musl|arm64|nativeaot [VERSION...]" >&2
     exit 2
     ;;
 esac

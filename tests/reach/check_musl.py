@@ -181,14 +181,11 @@ def check_apps() -> list[str]:
     return bad
 
 
-def compile_truth(version: str, rid: str = RID) -> None:
-    """Compile truth.cs against the assemblies of the pack."""
-    out = named("truth", version, rid)
-    out.mkdir(exist_ok=True)
+def compile_against(framework: Path, out: Path) -> None:
+    """Compile truth.cs against the assemblies of a folder."""
     sdk = run("dotnet", "--list-sdks").strip().split("\n")[-1]
     match = re.match(r"(\S+) \[(.*)\]", sdk)
     assert match, sdk
-    framework = named("root", version, rid) / "shared" / "Microsoft.NETCore.App" / version
     names = (
         "System.Private.CoreLib System.Runtime System.Console System.Collections System.Threading"
     )
@@ -199,9 +196,17 @@ def compile_truth(version: str, rid: str = RID) -> None:
         Path(match[2]) / match[1] / "Roslyn" / "bincore" / "csc.dll",
         *("-nologo", "-noconfig", "-nostdlib", "-o+", "-langversion:latest"),
         *references,
-        f"-out:{out / 'truth.dll'}",
+        f"-out:{out}",
         HERE / "truth.cs",
     )
+
+
+def compile_truth(version: str, rid: str = RID) -> None:
+    """Compile truth.cs against the assemblies of the pack."""
+    out = named("truth", version, rid)
+    out.mkdir(exist_ok=True)
+    framework = named("root", version, rid) / "shared" / "Microsoft.NETCore.App" / version
+    compile_against(framework, out / "truth.dll")
     framework_row = {"name": "Microsoft.NETCore.App", "version": version}
     options = {
         "framework": framework_row,
