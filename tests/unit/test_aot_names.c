@@ -170,7 +170,7 @@ static void destroy_program(struct program *program)
 	fake_memory_deinit(&program->memory);
 }
 
-static void check_name(const struct program *program, unsigned int at, const char *want)
+static void check_name(struct program *program, unsigned int at, const char *want)
 {
 	struct text text = { 0 };
 	aot_table_name(&program->aot, TABLE(at), &text);
@@ -226,6 +226,37 @@ TEST(a_type_that_is_its_own_argument_has_a_name_that_ends)
 	text.size = 0;
 	aot_table_name(&program->aot, TABLE(ARRAY), &text);
 	CU_ASSERT_TRUE(string_begins_with(text.bytes, "...[][]"));
+	text_deinit(&text);
+	destroy_program(program);
+}
+
+TEST(an_argument_that_stands_for_all_classes_is_canon)
+{
+	static const unsigned int arguments[] = { FIRST_FREE };
+	struct program *program = make_program(10);
+	put_table(program, FIRST_FREE, ELEMENT(20), 24, TABLE(OBJECT));
+	put_instance(program, LIST_OF_INT, LIST, arguments, 1);
+	read_types(program);
+	check_name(program, LIST_OF_INT, "Shop.List<System.__Canon>");
+	destroy_program(program);
+}
+
+TEST(many_long_names_make_all_further_names_short)
+{
+	static const unsigned int self[] = { PAIR_OF, PAIR_OF };
+	struct program *program = make_program(10);
+	struct text text = { 0 };
+	put_instance(program, PAIR_OF, PAIR, self, 2);
+	read_types(program);
+	for (unsigned int i = 0; i < 4096 && program->aot.name_extra <= AOT_NAME_EXTRA_MAX; i++) {
+		text.size = 0;
+		aot_table_name(&program->aot, TABLE(PAIR_OF), &text);
+		CU_ASSERT_TRUE(text.size > AOT_NAME_USUAL + 3);
+	}
+	text.size = 0;
+	aot_table_name(&program->aot, TABLE(PAIR_OF), &text);
+	CU_ASSERT_TRUE(text.size <= AOT_NAME_USUAL + 3);
+	check_name(program, INT32, "System.Int32");
 	text_deinit(&text);
 	destroy_program(program);
 }

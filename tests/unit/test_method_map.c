@@ -168,7 +168,7 @@ static void destroy_program(struct program *program)
 	fake_memory_deinit(&program->memory);
 }
 
-static void check_signature(const struct program *program, uint64_t code, const char *want)
+static void check_signature(struct program *program, uint64_t code, const char *want)
 {
 	struct text text = { 0 };
 	const struct method_row *row = method_map_find(&program->methods, code);

@@ -38,6 +38,7 @@ struct nativeaot {
 	struct type_map *types;     /**< MethodTables and their names; NULL: not known */
 	struct method_map *methods; /**< code and its names; NULL: not known */
 	struct cfi *cfi;            /**< of the program's code; NULL until the first look-up */
+	uint64_t name_extra;        /**< see type_name.h: AOT_NAME_EXTRA_MAX */
 };
 
 static inline struct nativeaot *aot_of(const struct runtime *runtime)

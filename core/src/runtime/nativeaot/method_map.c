@@ -161,7 +161,7 @@ static void append_arguments(const struct native_metadata *metadata, uint32_t li
 	text_puts(text, ">");
 }
 
-void aot_method_name(const struct nativeaot *aot, const struct method_row *row, struct text *text)
+void aot_method_name(struct nativeaot *aot, const struct method_row *row, struct text *text)
 {
 	const struct native_metadata *metadata = &aot->types->metadata;
 	struct native_string name = native_string_at(metadata, row->name);
@@ -175,8 +175,7 @@ void aot_method_name(const struct nativeaot *aot, const struct method_row *row, 
 	append_arguments(metadata, row->arguments, text);
 }
 
-void aot_method_signature(const struct nativeaot *aot, const struct method_row *row,
-			  struct text *text)
+void aot_method_signature(struct nativeaot *aot, const struct method_row *row, struct text *text)
 {
 	const struct native_metadata *metadata = &aot->types->metadata;
 	struct native_signature signature;

@@ -39,7 +39,6 @@ void method_map_deinit(struct method_map *map);
 const struct method_row *method_map_find(const struct method_map *map, uint64_t code);
 
 /** Append "Ns.Type.Method<A>". */
-void aot_method_name(const struct nativeaot *aot, const struct method_row *row, struct text *text);
+void aot_method_name(struct nativeaot *aot, const struct method_row *row, struct text *text);
 /** Append the same with its parameters, "(Int32, T)", as far as they are known. */
-void aot_method_signature(const struct nativeaot *aot, const struct method_row *row,
-			  struct text *text);
+void aot_method_signature(struct nativeaot *aot, const struct method_row *row, struct text *text);

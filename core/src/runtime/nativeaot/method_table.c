@@ -27,8 +27,7 @@
 #define KIND_MASK  3u
 
 /* EETypeElementType, in bits 26 to 30 (MethodTable.h). */
-#define ELEMENT_SHIFT 26u
-#define ELEMENT_MASK  31u
+#define ELEMENT_MASK 31u
 enum element_type {
 	ELEMENT_BOOLEAN = 2,
 	ELEMENT_DOUBLE = 15,
@@ -39,7 +38,7 @@ enum element_type {
 
 uint32_t aot_element_type(const struct aot_method_table *table)
 {
-	return table->flags >> ELEMENT_SHIFT & ELEMENT_MASK;
+	return table->flags >> AOT_ELEMENT_SHIFT & ELEMENT_MASK;
 }
 
 static enum type_category category_of(const struct aot_method_table *table)

@@ -11,6 +11,9 @@ struct runtime;
 /** The flag of a MethodTable whose objects have a length: the low 16 bits are the size of a component. */
 #define AOT_HAS_COMPONENTS 0x80000000u
 
+/** Where the flags have the kind of value. */
+#define AOT_ELEMENT_SHIFT 26u
+
 /** Bytes of a MethodTable before its vtable. */
 #define AOT_METHOD_TABLE_SIZE 24u
 
@@ -22,6 +25,7 @@ enum aot_kind {
 
 /** The kind of value that a MethodTable is about, as far as names need it (EETypeElementType, MethodTable.h). */
 enum aot_element {
+	AOT_ELEMENT_CLASS = 20,
 	AOT_ELEMENT_ARRAY = 23,
 	AOT_ELEMENT_SZ_ARRAY = 24,
 	AOT_ELEMENT_BY_REFERENCE = 25,

@@ -71,7 +71,7 @@ void aot_type_name(struct runtime *runtime, uint64_t method_table, struct text *
 bool aot_name_method(struct runtime *runtime, uint64_t method, char *buf, size_t size,
 		     uint32_t *ret_token)
 {
-	const struct nativeaot *aot = aot_of(runtime);
+	struct nativeaot *aot = aot_of(runtime);
 	HD_CLEANUP(text) struct text text = { 0 };
 	const struct method_row *row = method_map_find(aot->methods, method);
 	if (!row)
@@ -87,7 +87,7 @@ bool aot_name_method(struct runtime *runtime, uint64_t method, char *buf, size_t
 
 void aot_sign_method(struct runtime *runtime, uint64_t method, struct text *text)
 {
-	const struct nativeaot *aot = aot_of(runtime);
+	struct nativeaot *aot = aot_of(runtime);
 	const struct method_row *row = method_map_find(aot->methods, method);
 	if (row) {
 		aot_method_signature(aot, row, text);

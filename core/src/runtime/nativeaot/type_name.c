@@ -12,7 +12,8 @@
 #include "runtime/nativeaot/type_map.h"
 
 #define ITEMS_MAX     512u
-#define STEPS_MAX     4096u
+#define STEPS_MAX     AOT_NAME_MAX
+#define STEPS_USUAL   AOT_NAME_USUAL
 #define DEPTH_MAX     64u
 #define ARGUMENTS_MAX 64u
 #define RANK_MAX      32
@@ -209,6 +210,18 @@ static void push_parameterized(struct writer *writer, const struct aot_method_ta
 	}
 }
 
+/*
+ * Code that instances of a generic type share has System.__Canon as an argument: a class without a record, whose
+ * MethodTable has nothing but its size and base class.
+ */
+static bool is_canon(const struct writer *writer, uint64_t address,
+		     const struct aot_method_table *table)
+{
+	return table->flags == AOT_ELEMENT_CLASS << AOT_ELEMENT_SHIFT &&
+	       table->tail == address + AOT_METHOD_TABLE_SIZE && table->related &&
+	       !type_map_type(writer->aot->types, address).offset;
+}
+
 static void write_table(struct writer *writer, uint64_t address, unsigned int depth)
 {
 	struct memory *memory = writer->aot->base.memory;
@@ -222,6 +235,8 @@ static void write_table(struct writer *writer, uint64_t address, unsigned int de
 		text_puts(writer->text, "<static fields>");
 	} else if (table.kind == AOT_PARAMETERIZED) {
 		push_parameterized(writer, &table, depth);
+	} else if (depth && is_canon(writer, address, &table)) {
+		text_puts(writer->text, "System.__Canon");
 	} else if (!aot_is_instance(&table)) {
 		push_definition(writer, address, &arguments, depth);
 	} else {
@@ -333,29 +348,11 @@ static void write_item(struct writer *writer, const struct item *item)
 	put_in_order(writer, base);
 }
 
-/* Write what @p kind and @p value say. */
-static void write_name(const struct nativeaot *aot, enum item_kind kind, uint64_t value,
-		       enum aot_name_style style, struct text *text)
+/* End the name, which begins at @p begin, after @p most bytes. */
+static void cut(struct text *text, size_t begin, size_t most)
 {
-	struct writer writer; /* its items are not cleared */
-	writer.aot = aot;
-	writer.metadata = &aot->types->metadata;
-	writer.style = style;
-	writer.text = text;
-	writer.count = 0;
-	writer.is_cut = false;
-	size_t begin = text->size;
-	push_type(&writer, kind, value, 0);
-	for (unsigned int step = 0; writer.count && !writer.is_cut && !text->failed; step++) {
-		struct item item = writer.items[--writer.count];
-		write_item(&writer, &item);
-		writer.is_cut =
-			writer.is_cut || step == STEPS_MAX || text->size - begin > AOT_NAME_MAX;
-	}
-	if (!writer.is_cut || text->failed)
-		return;
-	if (text->size - begin > AOT_NAME_MAX) {
-		text->size = begin + AOT_NAME_MAX;
+	if (text->size - begin > most) {
+		text->size = begin + most;
 		while (text->size > begin && utf8_continues(text->bytes[text->size]))
 			text->size--;
 		text->bytes[text->size] = '\0';
@@ -363,13 +360,40 @@ static void write_name(const struct nativeaot *aot, enum item_kind kind, uint64_
 	text_puts(text, "...");
 }
 
-void aot_table_name(const struct nativeaot *aot, uint64_t method_table, struct text *text)
+/* Write what @p kind and @p value say. */
+static void write_name(struct nativeaot *aot, enum item_kind kind, uint64_t value,
+		       enum aot_name_style style, struct text *text)
+{
+	bool is_usual = aot->name_extra > AOT_NAME_EXTRA_MAX;
+	size_t most = is_usual ? AOT_NAME_USUAL : AOT_NAME_MAX, begin = text->size;
+	unsigned int steps = 0, most_steps = is_usual ? STEPS_USUAL : STEPS_MAX;
+	struct writer writer; /* its items are not cleared */
+	writer.aot = aot;
+	writer.metadata = &aot->types->metadata;
+	writer.style = style;
+	writer.text = text;
+	writer.count = 0;
+	writer.is_cut = false;
+	push_type(&writer, kind, value, 0);
+	while (writer.count && !writer.is_cut && !text->failed) {
+		struct item item = writer.items[--writer.count];
+		write_item(&writer, &item);
+		writer.is_cut = writer.is_cut || ++steps == most_steps || text->size - begin > most;
+	}
+	size_t size = text->size - begin;
+	aot->name_extra += size > AOT_NAME_USUAL ? size - AOT_NAME_USUAL : 0;
+	aot->name_extra += steps > STEPS_USUAL ? steps - STEPS_USUAL : 0;
+	if (writer.is_cut && !text->failed)
+		cut(text, begin, most);
+}
+
+void aot_table_name(struct nativeaot *aot, uint64_t method_table, struct text *text)
 {
 	write_name(aot, ITEM_TABLE, method_table, AOT_NAME_FULL, text);
 }
 
-void aot_handle_name(const struct nativeaot *aot, struct native_handle handle,
-		     enum aot_name_style style, struct text *text)
+void aot_handle_name(struct nativeaot *aot, struct native_handle handle, enum aot_name_style style,
+		     struct text *text)
 {
 	write_name(aot, ITEM_HANDLE, value_of(handle), style, text);
 }
