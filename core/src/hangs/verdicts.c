@@ -60,6 +60,8 @@ static enum hd_status find_deadlocks(struct verdicts *verdicts, struct job *job,
 			const struct verdict verdict = { .kind = VERDICT_DEADLOCK,
 							 .is_probable = deadlock->is_probable,
 							 .deadlock = deadlock,
+							 .members = verdicts->deadlocks.members +
+								    deadlock->begin,
 							 .count = deadlock->count };
 			TRY(add_verdict(verdicts, &verdict, err));
 		}

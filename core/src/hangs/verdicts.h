@@ -34,6 +34,7 @@ struct verdict {
 	enum verdict_kind kind;
 	bool is_probable;                /**< something that it needs is not stored anywhere */
 	const struct deadlock *deadlock; /**< VERDICT_DEADLOCK */
+	const uint32_t *members;         /**< VERDICT_DEADLOCK: the nodes of that */
 	struct wait_thing thing;         /**< VERDICT_ONE_OBJECT */
 	uint64_t lock;                   /**< VERDICT_ORPHAN: its object, of verdicts.orphans */
 	struct stuck_requests requests;  /**< VERDICT_REQUESTS */

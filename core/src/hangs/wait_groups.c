@@ -97,6 +97,13 @@ static bool is_same_end(const struct waits *waits, uint32_t a, uint32_t b)
 	return rows[a].method == rows[b].method;
 }
 
+/* The node that has the method of the program in which @p node waits. */
+static uint32_t own_node(const struct waits *waits, uint32_t node)
+{
+	uint32_t count = (uint32_t)waits->count;
+	return node < count ? node : count + async_innermost_own(waits->async, node - count);
+}
+
 /* @p rows has the key of each waiter, and its node. */
 static void keep_groups(const struct waits *waits, const uint8_t *urgencies, struct wait_rows *rows,
 			struct wait_groups *groups)
@@ -106,6 +113,8 @@ static void keep_groups(const struct waits *waits, const uint8_t *urgencies, str
 	for (size_t i = 0; i < rows->rows_count; i++) {
 		const struct wait_row *row = &rows->rows[i];
 		uint64_t object = object_of_node(waits, row->node);
+		struct wait_callers callers;
+		wait_callers_find(waits, own_node(waits, row->node), &callers);
 		if (group.count == 0) {
 			group = (struct wait_group){ .node = row->node,
 						     .own = ASYNC_NO_NODE,
@@ -113,6 +122,7 @@ static void keep_groups(const struct waits *waits, const uint8_t *urgencies, str
 						     .object = object,
 						     .urgency = WAIT_URGENCIES,
 						     .is_for_known = true,
+						     .callers = callers,
 						     .holder = holder_of(waits, row->node) };
 			if (!wait_node_thread(waits, row->node)) {
 				group.own = async_innermost_own(waits->async,
@@ -127,6 +137,7 @@ static void keep_groups(const struct waits *waits, const uint8_t *urgencies, str
 		if (urgency < group.urgency)
 			group.urgency = urgency;
 		group.count++;
+		wait_callers_keep(waits, &group.callers, &callers);
 		group.is_for_known &= wait_is_for_known(waits, row->node);
 		if (group.object != object)
 			group.object = 0;

@@ -2,6 +2,7 @@
 /* Everybody who waits, in groups: by the method of the program, and by the way of waiting. */
 #pragma once
 
+#include "hangs/wait_callers.h"
 #include "hangs/waits.h"
 
 /** By whom or by what a wait can end, ascending: who looks for a hang looks at the first ones first. */
@@ -27,6 +28,7 @@ struct wait_group {
 	 * ASYNC_NO_NODE: they end in the program's method, or in several.
 	 */
 	uint32_t inner;
+	struct wait_callers callers; /**< of the program's method, the same of all of them */
 	uint64_t count;
 	uint64_t object;           /**< all wait for this one; 0: for several, or it is not known */
 	enum wait_urgency urgency; /**< the first of theirs */

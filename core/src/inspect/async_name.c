@@ -190,6 +190,9 @@ bool method_user_append(struct text *text, struct runtime *runtime, uint64_t met
 	if (!method_read(runtime, method_desc, &method))
 		return false;
 	const char *owner = method_owner_name(runtime, &method, &size);
+	bool is_body = method.rid && strcmp(method.name, "MoveNext") == 0;
+	if (is_body && async_method_append(text, owner, size))
+		return true;
 	async_member_append(text, owner, size, method.rid ? method.name : method.dynamic_name);
 	return true;
 }

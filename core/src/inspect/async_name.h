@@ -45,8 +45,8 @@ void async_member_append(struct text *text, const char *owner, size_t owner_size
 bool async_lambda_append(struct text *text, const char *name, size_t size);
 
 /**
- * Append the name that users know the method of a MethodDesc by: "Shop.Checkout.Place", and of a
- * lambda or local function in it "Shop.Checkout.Place.lambda"; false, and nothing is appended, when
- * there is no method.
+ * Append the name that users know the method of a MethodDesc by: "Shop.Checkout.Place", also of MoveNext of the state machine
+ * that the compiler makes of it, and of a lambda or local function in it "Shop.Checkout.Place.lambda"; false, and nothing is
+ * appended, when there is no method.
  */
 bool method_user_append(struct text *text, struct runtime *runtime, uint64_t method_desc);

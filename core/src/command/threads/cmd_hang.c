@@ -45,13 +45,17 @@ const struct schema verdicts_schema = {
 	.lines = "\\h{summary}\\. ({next})\n",
 };
 
-static const struct column evidence_columns[] = {
-	{ "text", NULL, KIND_TEXT, 0, 0, "one sentence" },
-	{ "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,
-	  "the method that waits: the program's, where one is on the stack" },
-};
+#define EVIDENCE_LIST(X)                                                     \
+	X(EVIDENCE_TEXT, "text", NULL, KIND_TEXT, 0, 0, "one sentence")      \
+	X(EVIDENCE_METHOD, "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,     \
+	  "the method that waits: the program's, where one is on the stack") \
+	X(EVIDENCE_CALLERS, "callers", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,   \
+	  "the methods of the program that have called that one, or await the async method, the nearest first")
 
-SCHEMA(evidence, .name = "evidence", .lines = "  {text}\n[    in {method:m}\n]");
+COLUMNS(evidence, EVIDENCE_COLUMNS, EVIDENCE_LIST);
+
+SCHEMA(evidence, .name = "evidence",
+       .lines = "  {text}\n[    in {method:m}[ <- {callers}]\n|[    awaited by {callers}\n]]");
 
 static const struct column hang_columns[] = {
 	{ "headline", NULL, KIND_TEXT, 0, 0,
@@ -101,16 +105,37 @@ static void append_next(struct text *text, const struct verdict *verdict)
 }
 
 /* One sentence of evidence, which ends here; @p text is used again. */
-static void write_evidence(struct call *call, struct text *text, const struct thread_wait *wait)
+static void write_evidence(struct call *call, struct text *text)
 {
-	HD_CLEANUP(text) struct text method = { 0 };
 	text_puts(text, ".");
-	if (wait && wait_method(wait))
-		runtime_method_signature(call->heap->runtime, wait_method(wait), &method);
-	const struct cell cells[] = { cell_text(text->bytes, text->size),
-				      cell_text(method.bytes, method.size) };
+	const struct cell cells[EVIDENCE_COLUMNS] = { [EVIDENCE_TEXT] =
+							      cell_text(text->bytes, text->size) };
 	answer_row(&call->answer, cells);
 	text->size = 0;
+}
+
+/* The same about a thread or async method that waits, with its methods. */
+static void write_waiter(struct call *call, struct text *text, const struct waits *waits,
+			 uint32_t node)
+{
+	HD_CLEANUP(text) struct text method = { 0 }, callers = { 0 };
+	const struct thread_wait *wait = wait_node_thread(waits, node);
+	if (wait && wait_method(wait))
+		runtime_method_signature(call->heap->runtime, wait_method(wait), &method);
+	append_callers(&callers, waits, node);
+	text_puts(text, ".");
+	const struct cell cells[EVIDENCE_COLUMNS] = {
+		[EVIDENCE_TEXT] = cell_text(text->bytes, text->size),
+		[EVIDENCE_METHOD] = cell_text(method.bytes, method.size),
+		[EVIDENCE_CALLERS] = cell_text(callers.bytes, callers.size),
+	};
+	answer_row(&call->answer, cells);
+	text->size = 0;
+}
+
+static uint32_t node_of(const struct waits *waits, const struct thread_wait *wait)
+{
+	return (uint32_t)(wait - waits->rows);
 }
 
 /* The thread waits for an async method: what does that wait for? */
@@ -129,7 +154,7 @@ static void write_chain_end(struct call *call, struct verdicts *verdicts,
 	append_async_wait(text, graph, end);
 	text_puts(text, " in ");
 	text_puts(text, async_node_name(graph, own == ASYNC_NO_NODE ? end : &graph->rows[own]));
-	write_evidence(call, text, NULL);
+	write_evidence(call, text);
 }
 
 static void write_circle(struct call *call, const struct verdicts *verdicts,
@@ -146,7 +171,7 @@ static void write_circle(struct call *call, const struct verdicts *verdicts,
 		uint32_t next = node == cut ? async_graph_find(graph, cut->object) : node->next;
 		text_puts(text, async_node_name(graph, &graph->rows[next]));
 		text_printf(text, " %" PRIx64, graph->rows[next].address);
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 	}
 }
 
@@ -157,7 +182,7 @@ static void write_starved(struct call *call, struct verdicts *verdicts,
 	if (verdict->alike > 1) {
 		text_printf(text, "%" PRIu64 " of the workers wait in the same method",
 			    verdict->alike);
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 	}
 	if (verdict->sleeping) {
 		text_printf(text,
@@ -165,14 +190,14 @@ static void write_starved(struct call *call, struct verdicts *verdicts,
 			    " of the workers %s: if they try again and again, the cause is what "
 			    "fails",
 			    verdict->sleeping, verdict->sleeping == 1 ? "sleeps" : "sleep");
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 	}
 	if (verdict->on_tasks) {
 		text_printf(text,
 			    "%" PRIu64 " of the workers %s for a task (sync over async): await "
 			    "it instead",
 			    verdict->on_tasks, verdict->on_tasks == 1 ? "waits" : "wait");
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 	}
 }
 
@@ -183,33 +208,34 @@ static void write_deadlock_members(struct call *call, const struct verdicts *ver
 	for (size_t i = 0; i < deadlock->count && i < CIRCLE_SHOWN; i++) {
 		uint32_t node = verdicts->deadlocks.members[deadlock->begin + i];
 		append_blocked_node(text, waits, node);
-		write_evidence(call, text, wait_node_thread(waits, node));
+		write_waiter(call, text, waits, node);
 	}
 	if (deadlock->count > CIRCLE_SHOWN) {
 		text_printf(text, "%zu more, which waits lists", deadlock->count - CIRCLE_SHOWN);
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 	}
 }
 
-static void write_collection(struct call *call, const struct verdict *verdict, struct text *text)
+static void write_collection(struct call *call, const struct waits *waits,
+			     const struct verdict *verdict, struct text *text)
 {
 	append_thread(text, call->heap, verdict->thread->thread);
 	text_puts(text,
 		  " has not left its code: a loop without a call, a long copy, or native code "
 		  "without a transition");
-	write_evidence(call, text, verdict->thread);
+	write_waiter(call, text, waits, node_of(waits, verdict->thread));
 	append_thread(text, call->heap, verdict->collector->thread);
 	text_puts(text,
 		  " collects, and every other thread that comes back to .NET code waits for it");
-	write_evidence(call, text, verdict->collector);
+	write_waiter(call, text, waits, node_of(waits, verdict->collector));
 	if (verdict->is_probable) {
 		text_puts(text, "this may last for a moment only: look at a second core");
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 		return;
 	}
 	text_printf(text, "it was so each of the last %u times that the process was stopped",
 		    runtime_target(call->heap->runtime)->process.suspending);
-	write_evidence(call, text, NULL);
+	write_evidence(call, text);
 }
 
 /* "3 of them are awaited by calls of Kitchen.Cook that have waited for it before, and probably have a place in it" */
@@ -225,19 +251,19 @@ static void write_holders(struct call *call, const struct waits *waits,
 	if (thing->kind == AWAIT_LIMITER) {
 		text_printf(text, " that %s %" PRIu64 " of its permits",
 			    count == 1 ? "has" : "have", thing->pool_items);
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 		return;
 	}
 	if (thing->is_nested) {
 		text_puts(text, count == 1 ? " that answers a request which has it"
 					   : " that answer requests which have them");
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 		return;
 	}
 	if (thing->kind == AWAIT_HTTP || thing->kind == AWAIT_HTTP2) {
 		text_printf(text, " that %s %" PRIu64 " of them, with answers that are not read",
 			    count == 1 ? "has" : "have", thing->pool_items);
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 		return;
 	}
 	if (thing->pool_items && thing->kind == AWAIT_READ) {
@@ -245,13 +271,13 @@ static void write_holders(struct call *call, const struct waits *waits,
 			    " that %s read from it before, and %s all %" PRIu64 " items of it",
 			    count == 1 ? "has" : "have", count == 1 ? "has" : "have",
 			    thing->pool_items);
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 		return;
 	}
 	text_puts(text,
 		  count == 1 ? " that has waited for it before, and probably has a place in it"
 			     : " that have waited for it before, and probably have a place in it");
-	write_evidence(call, text, NULL);
+	write_evidence(call, text);
 }
 
 /* Methods between the one that waits and the first that is not the framework's. */
@@ -272,7 +298,7 @@ static void write_caller(struct call *call, const struct waits *waits, uint32_t 
 	text_puts(text, "it is awaited by the async method ");
 	text_puts(text, async_node_name(graph, caller));
 	text_printf(text, " %" PRIx64, caller->address);
-	write_evidence(call, text, NULL);
+	write_evidence(call, text);
 }
 
 /* The readers of full queues that wait for room in others. */
@@ -284,13 +310,13 @@ static void write_stages(struct call *call, const struct wait_thing *thing, stru
 			    format_count(thing->stage.queues_behind, "queue", count),
 			    thing->stage.queues_behind == 1 ? "is" : "are",
 			    thing->stage.queues_behind == 1 ? "it" : "them");
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 	}
 	if (thing->stage.is_read_by_waiter) {
 		text_puts(text, thing->stage.queues_behind
 					? "who reads from this one waits for one of those"
 					: "who reads from it waits for room in it");
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 	}
 }
 
@@ -300,18 +326,18 @@ static void write_demand(struct call *call, const struct wait_thing *thing, stru
 	char count[COUNT_SIZE];
 	if (thing->is_start) {
 		text_puts(text, "the start of the host waits for it");
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 	}
 	if (thing->calls > thing->threads + thing->methods) {
 		text_printf(text, "%s of threads and async methods wait for it in the end",
 			    format_count(thing->calls, "chain", count));
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 	}
 	if (thing->items) {
 		text_printf(text, "%s %s in channels whose readers wait for it",
 			    format_count(thing->items, "item", count),
 			    thing->items == 1 ? "is" : "are");
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 	}
 }
 
@@ -328,7 +354,7 @@ static void write_type_of(struct call *call, uint64_t address, struct text *text
 		return;
 	text_printf(text, "%" PRIx64 " is a ", address);
 	text_escape(text, name, size);
-	write_evidence(call, text, NULL);
+	write_evidence(call, text);
 }
 
 static void write_agent(struct call *call, const struct wait_thing *thing, struct text *text)
@@ -337,11 +363,11 @@ static void write_agent(struct call *call, const struct wait_thing *thing, struc
 	write_type_of(call, thing->address, text);
 	text_printf(text, "%s %s in its queue", format_count(thing->items, "message", count),
 		    thing->items == 1 ? "is" : "are");
-	write_evidence(call, text, NULL);
+	write_evidence(call, text);
 	text_puts(
 		text,
 		"an exception that the loop does not catch ends it, and only its event Error tells that; so does an await of what nothing refers to any more");
-	write_evidence(call, text, NULL);
+	write_evidence(call, text);
 }
 
 static void write_one_object(struct call *call, const struct verdicts *verdicts,
@@ -353,7 +379,7 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 		return;
 	}
 	append_blocked_node(text, verdicts->waits, first);
-	write_evidence(call, text, wait_node_thread(verdicts->waits, first));
+	write_waiter(call, text, verdicts->waits, first);
 	write_caller(call, verdicts->waits, first, text);
 	if (verdict->thing.kind == THING_RENTAL)
 		write_type_of(call, verdict->thing.address, text);
@@ -362,7 +388,7 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 	write_demand(call, &verdict->thing, text);
 	if (verdict->thing.is_alone) {
 		append_alone_cause(text, &verdict->thing);
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 		return;
 	}
 	if (verdict->thing.kind == AWAIT_SEND)
@@ -372,7 +398,7 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 			text,
 			"all links of that block have filters, and there is room behind each: link "
 			"it to where other items go, too (DataflowBlock.NullTarget)");
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 		return;
 	}
 	if (verdict->thing.lost) {
@@ -383,7 +409,7 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 				  : "an answer that was neither read to its end nor disposed of "
 				    "keeps its connection until a garbage collection: use it with "
 				    "\"using\"");
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 		return;
 	}
 	text_puts(text,
@@ -391,11 +417,11 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 			  ? "nobody else was found who has one of them and could give it back"
 			  : "neither a thread nor an async method, a timer or a work item that can "
 			    "go on was found to use it");
-	write_evidence(call, text, NULL);
+	write_evidence(call, text);
 	text_puts(text,
 		  "what is still to come, like a request, may use it: look at a second core, or "
 		  "at the process again");
-	write_evidence(call, text, NULL);
+	write_evidence(call, text);
 }
 
 /* Who waits for the lock, first the one that tells who has it. */
@@ -406,52 +432,52 @@ static void write_orphan(struct call *call, const struct verdicts *verdicts,
 	const struct wait_rows *orphans = &verdicts->orphans;
 	uint64_t shown = 1;
 	append_blocked(text, waits, verdict->thread);
-	write_evidence(call, text, verdict->thread);
+	write_waiter(call, text, waits, node_of(waits, verdict->thread));
 	for (size_t i = wait_rows_of(orphans, verdict->lock);
 	     shown < ORPHAN_SHOWN && wait_rows_has(orphans, i, verdict->lock); i++) {
 		const struct thread_wait *wait = &waits->rows[orphans->rows[i].node];
 		if (wait == verdict->thread)
 			continue;
 		append_blocked(text, waits, wait);
-		write_evidence(call, text, wait);
+		write_waiter(call, text, waits, node_of(waits, wait));
 		shown++;
 	}
 	if (verdict->count > shown) {
 		text_printf(text, "%" PRIu64 " more, which waits lists", verdict->count - shown);
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 	}
 	if (verdict->is_probable) {
 		text_puts(text,
 			  "a lock that is entered before an await and left after it, on another "
 			  "thread, is not left");
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 	}
 }
 
 static void write_start(struct call *call, const struct waits *waits,
 			const struct host_start *start, struct text *text)
 {
-	uint32_t end = waits->async->rows[start->call].end;
-	append_blocked_node(text, waits, (uint32_t)waits->count + end);
-	write_evidence(call, text, NULL);
+	uint32_t end = (uint32_t)waits->count + waits->async->rows[start->call].end;
+	append_blocked_node(text, waits, end);
+	write_waiter(call, text, waits, end);
 	append_not_started(text, waits, start);
-	write_evidence(call, text, NULL);
+	write_evidence(call, text);
 }
 
 static void write_places(struct call *call, const struct waits *waits,
 			 const struct lost_place *place, struct text *text)
 {
 	append_blocked_node(text, waits, place->first);
-	write_evidence(call, text, wait_node_thread(waits, place->first));
+	write_waiter(call, text, waits, place->first);
 	write_caller(call, waits, place->first, text);
 	if (place->holders) {
 		append_blocked_node(text, waits, (uint32_t)waits->count + place->holder);
-		write_evidence(call, text, NULL);
+		write_evidence(call, text);
 	}
 	append_place_methods(text, place);
-	write_evidence(call, text, NULL);
+	write_evidence(call, text);
 	append_place_calls(text, waits, place);
-	write_evidence(call, text, NULL);
+	write_evidence(call, text);
 }
 
 static void write_all_evidence(struct call *call, struct verdicts *verdicts,
@@ -459,6 +485,8 @@ static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 {
 	HD_CLEANUP(text) struct text text = { 0 };
 	static const struct table_options options = { .no_heading = true };
+	const struct waits *waits = verdicts->waits;
+	uint32_t node;
 	answer_table(&call->answer, &evidence_schema, &options);
 	if (verdict->kind == VERDICT_DEADLOCK) {
 		write_deadlock_members(call, verdicts, verdict->deadlock, &text);
@@ -467,33 +495,33 @@ static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 	} else if (verdict->kind == VERDICT_ORPHAN) {
 		write_orphan(call, verdicts, verdict, &text);
 	} else if (verdict->kind == VERDICT_REQUESTS) {
-		append_blocked_node(&text, verdicts->waits,
-				    (uint32_t)verdicts->waits->count + verdict->requests.end);
-		write_evidence(call, &text, NULL);
+		node = (uint32_t)waits->count + verdict->requests.end;
+		append_blocked_node(&text, waits, node);
+		write_waiter(call, &text, waits, node);
 	} else if (verdict->kind == VERDICT_START) {
 		write_start(call, verdicts->waits, verdict->start, &text);
 	} else if (verdict->kind == VERDICT_READERS) {
-		append_blocked_node(&text, verdicts->waits,
-				    (uint32_t)verdicts->waits->count + verdict->busy->end);
-		write_evidence(call, &text, NULL);
+		node = (uint32_t)waits->count + verdict->busy->end;
+		append_blocked_node(&text, waits, node);
+		write_waiter(call, &text, waits, node);
 		append_busy_cause(&text, verdict->busy);
-		write_evidence(call, &text, NULL);
+		write_evidence(call, &text);
 	} else if (verdict->kind == VERDICT_PULSE) {
 		append_blocked(&text, verdicts->waits, verdict->thread);
-		write_evidence(call, &text, verdict->thread);
+		write_waiter(call, &text, waits, node_of(waits, verdict->thread));
 		append_blocked(&text, verdicts->waits, verdict->pulse->many);
-		write_evidence(call, &text, verdict->pulse->many);
+		write_waiter(call, &text, waits, node_of(waits, verdict->pulse->many));
 		append_lost_pulse_cause(&text);
-		write_evidence(call, &text, NULL);
+		write_evidence(call, &text);
 	} else if (verdict->place) {
-		write_places(call, verdicts->waits, verdict->place, &text);
+		write_places(call, waits, verdict->place, &text);
 	} else if (verdict->kind == VERDICT_COLLECTION) {
-		write_collection(call, verdict, &text);
+		write_collection(call, waits, verdict, &text);
 	} else if (verdict->kind == VERDICT_ONE_OBJECT) {
 		write_one_object(call, verdicts, verdict, &text);
 	} else {
 		append_blocked(&text, verdicts->waits, verdict->thread);
-		write_evidence(call, &text, verdict->thread);
+		write_waiter(call, &text, waits, node_of(waits, verdict->thread));
 	}
 	if (verdict->kind == VERDICT_STARVED)
 		write_starved(call, verdicts, verdict, &text);

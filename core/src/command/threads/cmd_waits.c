@@ -36,6 +36,8 @@ OPTIONS(waits, WAITS_OPTIONS);
 	  "the async method whose task it waits for")                                           \
 	X(WAIT_METHOD, "method", "Method", KIND_TEXT, 0, 0,                                     \
 	  "the method that waits: the program's, where one is on the stack")                    \
+	X(WAIT_CALLERS, "callers", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                          \
+	  "the methods of the program that have called that one, the nearest first")            \
 	X(WAIT_READERS, "unknown_readers", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                \
 	  "threads that read the lock and were not found: they may have ended")                 \
 	X(WAIT_STATE, "state", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                              \
@@ -114,7 +116,7 @@ const struct schema waits_schema = {
 
 /* Texts of one row. */
 struct wait_words {
-	struct text name, owner_name, method, async, state, handles;
+	struct text name, owner_name, method, callers, async, state, handles;
 };
 
 /* Fill in the state of the thing that it waits for. */
@@ -169,6 +171,10 @@ static void write_wait(struct call *call, const struct waits *waits, const struc
 		runtime_method_signature(heap->runtime, method, &words->method);
 		cells[WAIT_METHOD] = cell_text(words->method.bytes, words->method.size);
 	}
+	words->callers.size = 0;
+	append_callers(&words->callers, waits, (uint32_t)(wait - waits->rows));
+	if (words->callers.size)
+		cells[WAIT_CALLERS] = cell_text(words->callers.bytes, words->callers.size);
 	set_state(waits, wait, words, cells);
 	answer_row(&call->answer, cells);
 }
@@ -191,6 +197,7 @@ static enum hd_status write_waits(struct call *call, const struct waits *waits)
 	text_deinit(&words.name);
 	text_deinit(&words.owner_name);
 	text_deinit(&words.method);
+	text_deinit(&words.callers);
 	text_deinit(&words.async);
 	text_deinit(&words.state);
 	text_deinit(&words.handles);

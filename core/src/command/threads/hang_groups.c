@@ -16,6 +16,8 @@
 	X(GROUP_WAITERS, "waiters", NULL, KIND_TEXT, 0, 0, "\"threads\" or \"async calls\"") \
 	X(GROUP_METHOD, "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                        \
 	  "the method in which they wait: the program's, where one is on the stack")         \
+	X(GROUP_CALLERS, "callers", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                      \
+	  "the methods of the program that have called that one, the nearest first")         \
 	X(GROUP_INSIDE, "inside", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                        \
 	  "the method of a library in which all of these calls end")                         \
 	X(GROUP_WAITS_FOR, "waits_for", NULL, KIND_TEXT, 0, 0, "the kind of wait")           \
@@ -37,6 +39,17 @@ static void append_method(struct text *text, const struct waits *waits,
 	}
 	(void)method_user_append(text, waits->heap->runtime,
 				 wait_method(&waits->rows[group->node]));
+}
+
+/* "Shop.Bank.Audit <- Shop.Program.Main", with the callers that all of them have. */
+static void append_methods(struct text *text, const struct waits *waits,
+			   const struct wait_group *group)
+{
+	append_method(text, waits, group);
+	if (!text->size || !group->callers.count)
+		return;
+	text_puts(text, " <- ");
+	wait_callers_append(text, waits, &group->callers);
 }
 
 static const char *way_of(const struct waits *waits, const struct wait_group *group)
@@ -149,7 +162,7 @@ void append_group(struct text *text, const struct waits *waits, const struct wai
 	uint64_t threads = 0;
 	for (size_t i = 0; i < waits->count; i++)
 		threads += waits->rows[i].kind != WAIT_IDLE;
-	append_method(&method, waits, group);
+	append_methods(&method, waits, group);
 	if (group->own != ASYNC_NO_NODE) {
 		text_printf(text, "%" PRIu64 " %s of %s %s", group->count,
 			    group->count == 1 ? "async call" : "async calls",
@@ -170,12 +183,13 @@ void write_groups(struct call *call, const struct waits *waits, const struct wai
 	answer_table(&call->answer, &group_schema, &options);
 	for (size_t i = 0; i < groups->rows_count; i++) {
 		const struct wait_group *group = &groups->rows[i];
-		HD_CLEANUP(text) struct text method = { 0 }, sentence = { 0 };
+		HD_CLEANUP(text) struct text method = { 0 }, callers = { 0 }, sentence = { 0 };
 		bool is_thread = group->own == ASYNC_NO_NODE;
 		append_method(&method, waits, group);
+		wait_callers_append(&callers, waits, &group->callers);
 		append_group(&sentence, waits, group);
 		text_puts(&sentence, ".");
-		call->out.text.failed |= method.failed || sentence.failed;
+		call->out.text.failed |= method.failed || callers.failed || sentence.failed;
 		struct cell cells[GROUP_COLUMNS] = {
 			[GROUP_COUNT] = cell_number(group->count),
 			[GROUP_WAITERS] = cell_string(is_thread ? "threads" : "async calls"),
@@ -184,6 +198,8 @@ void write_groups(struct call *call, const struct waits *waits, const struct wai
 		};
 		if (method.size)
 			cells[GROUP_METHOD] = cell_text(method.bytes, method.size);
+		if (callers.size)
+			cells[GROUP_CALLERS] = cell_text(callers.bytes, callers.size);
 		if (group->object)
 			cells[GROUP_OBJECT] = cell_number(group->object);
 		if (i >= told)

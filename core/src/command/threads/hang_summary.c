@@ -2,6 +2,7 @@
 #include "command/threads/hang_summary.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "analysis/async/async_graph.h"
 #include "command/threads/alone_text.h"
@@ -14,6 +15,9 @@
 #include "hangs/verdicts.h"
 #include "hangs/wait_process.h"
 #include "hangs/wait_readers.h"
+
+/* Members of a deadlock whose methods are looked at. */
+#define PLACES_MAX 20u
 
 static void append_room(struct text *text, const struct wait_thing *thing)
 {
@@ -221,16 +225,50 @@ void append_thing(struct text *text, const struct wait_thing *thing)
 	}
 }
 
-static void append_deadlock(struct text *text, const struct deadlock *deadlock)
+/* " in Shop.Bank.Transfer <- Shop.Teller.Serve and Shop.Bank.Audit": where the first two members wait. */
+static void append_places(struct text *text, const struct waits *waits, const uint32_t *members,
+			  const struct deadlock *deadlock)
+{
+	HD_CLEANUP(text) struct text first = { 0 };
+	append_place(&first, waits, members[0]);
+	if (!first.size)
+		return;
+	text_puts(text, " in ");
+	text_append(text, first.bytes, first.size);
+	for (size_t i = 1; i < deadlock->count && i < PLACES_MAX; i++) {
+		HD_CLEANUP(text) struct text next = { 0 };
+		append_place(&next, waits, members[i]);
+		if (!next.size ||
+		    (next.size == first.size && memcmp(next.bytes, first.bytes, next.size) == 0))
+			continue;
+		text_puts(text, " and ");
+		text_append(text, next.bytes, next.size);
+		return;
+	}
+}
+
+static void append_deadlock(struct text *text, const struct waits *waits, const uint32_t *members,
+			    const struct deadlock *deadlock)
 {
 	text_puts(text, deadlock->is_probable ? "Probably a deadlock: " : "Deadlock: ");
 	append_members(text, deadlock);
 	text_puts(text, deadlock->count == 1 ? " waits for itself" : " wait for each other");
+	append_places(text, waits, members, deadlock);
 	if (!deadlock->following_threads && !deadlock->following_chains)
 		return;
 	text_puts(text, ", and ");
 	append_followers(text, deadlock);
 	text_puts(text, deadlock->count == 1 ? " for it" : " for them");
+}
+
+/* " in Shop.Bank.Close <- Shop.Program.Main" */
+static void append_owner_place(struct text *text, const struct waits *waits,
+			       const struct thread_wait *owner)
+{
+	HD_CLEANUP(text) struct text place = { 0 };
+	append_place(&place, waits, (uint32_t)(owner - waits->rows));
+	if (place.size)
+		text_printf(text, " in %s", place.bytes);
 }
 
 static void append_starved(struct text *text, const struct verdict *verdict)
@@ -329,7 +367,7 @@ void append_summary(struct text *text, const struct waits *waits, const struct v
 	char count[COUNT_SIZE];
 	switch (verdict->kind) {
 	case VERDICT_DEADLOCK:
-		append_deadlock(text, verdict->deadlock);
+		append_deadlock(text, waits, verdict->members, verdict->deadlock);
 		break;
 	case VERDICT_ORPHAN:
 		append_orphan(text, waits, verdict);
@@ -370,6 +408,7 @@ void append_summary(struct text *text, const struct waits *waits, const struct v
 			    verdict->is_probable ? "probably " : "");
 		append_thread(text, heap, verdict->thread->thread);
 		text_puts(text, ", which waits itself");
+		append_owner_place(text, waits, verdict->thread);
 		break;
 	case VERDICT_ONE_OBJECT:
 		append_thing(text, &verdict->thing);

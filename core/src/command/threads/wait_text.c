@@ -7,9 +7,14 @@
 #include "analysis/async/async_graph.h"
 #include "command/async/async_text.h"
 #include "command/threads/wait_state.h"
+#include "hangs/wait_callers.h"
+#include "inspect/async_name.h"
 #include "inspect/thread_name.h"
 #include "inspect/value.h"
 #include "runtime/coreclr/code/code.h"
+
+/* Members of a cycle that are followed. */
+#define CYCLE_STEPS_MAX 64u
 
 void append_thread(struct text *text, struct heap *heap, const struct runtime_thread *thread)
 {
@@ -91,31 +96,34 @@ void append_wait(struct text *text, const struct waits *waits, const struct thre
 	}
 }
 
-#define MEMBER_LIST(X)                                                                          \
-	X(MEMBER_WHAT, "member", NULL, KIND_TEXT, 0, 0, "\"thread\" or \"async method\"")       \
-	X(MEMBER_ID, "id", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "managed id of the thread")    \
-	X(MEMBER_OS_ID, "os_id", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "its id in the system")  \
-	X(MEMBER_NAME, "name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "Thread.Name")               \
-	X(MEMBER_ASYNC, "async_method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "its name")         \
-	X(MEMBER_BOX, "box", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "task of the async method") \
-	X(MEMBER_KIND, "waits_for", NULL, KIND_TEXT, 0, 0, "the kind of wait")                  \
-	X(MEMBER_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "what it waits for")  \
-	X(MEMBER_TYPE, "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "type of that")              \
-	X(MEMBER_OWNER, "owner", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                          \
-	  "managed id of the thread that has it: the next one of the cycle")                    \
-	X(MEMBER_OWNER_BOX, "owner_box", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                 \
-	  "or the box of the async method that comes next")                                     \
-	X(MEMBER_METHOD, "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                          \
-	  "the method that waits: the program's, where one is on the stack")                    \
-	X(MEMBER_HELD_IN, "held_in", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                        \
-	  "the method in which the owner uses the object")                                      \
+#define MEMBER_LIST(X)                                                                                          \
+	X(MEMBER_WHAT, "member", NULL, KIND_TEXT, 0, 0, "\"thread\" or \"async method\"")                       \
+	X(MEMBER_ID, "id", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "managed id of the thread")                    \
+	X(MEMBER_OS_ID, "os_id", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "its id in the system")                  \
+	X(MEMBER_NAME, "name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "Thread.Name")                               \
+	X(MEMBER_ASYNC, "async_method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT, "its name")                         \
+	X(MEMBER_BOX, "box", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "task of the async method")                 \
+	X(MEMBER_KIND, "waits_for", NULL, KIND_TEXT, 0, 0, "the kind of wait")                                  \
+	X(MEMBER_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "what it waits for")                  \
+	X(MEMBER_TYPE, "type", NULL, KIND_TYPE, 0, LOOK_LEAVE_OUT, "type of that")                              \
+	X(MEMBER_OWNER, "owner", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                                          \
+	  "managed id of the thread that has it: the next one of the cycle")                                    \
+	X(MEMBER_OWNER_BOX, "owner_box", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                                 \
+	  "or the box of the async method that comes next")                                                     \
+	X(MEMBER_METHOD, "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                                          \
+	  "the method that waits: the program's, where one is on the stack")                                    \
+	X(MEMBER_CALLERS, "callers", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                                        \
+	  "the methods of the program that have called that one, or await the async method, the nearest first") \
+	X(MEMBER_HELD_IN, "held_in", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                                        \
+	  "the method in which the owner uses the object")                                                      \
 	X(MEMBER_SENTENCE, NULL, "sentence", KIND_TEXT, 0, 0, NULL)
 
 COLUMNS(member, MEMBER_COLUMNS, MEMBER_LIST);
 
 SCHEMA(member, .name = "members",
-       .lines = "  \\w{sentence}\n[    it waits in {method:m}\n]"
-		"[    the owner uses that in {held_in:m}\n]");
+       .lines =
+	       "  \\w{sentence}\n[    it waits in {method:m}[ <- {callers}]\n|[    it is awaited by {callers}\n]]"
+	       "[    the owner uses that in {held_in:m}\n]");
 
 #define CYCLE_LIST(X)                                                                           \
 	X(CYCLE_PROBABLE, "probable", NULL, KIND_FLAG, 0, 0,                                    \
@@ -355,9 +363,42 @@ void append_blocked_node(struct text *text, const struct waits *waits, uint32_t 
 	}
 }
 
+/* Does @p node wait for @p other? */
+static bool leads_to(const struct waits *waits, uint32_t node, uint32_t other)
+{
+	for (unsigned int i = 0; i < CYCLE_STEPS_MAX && node != WAIT_NOBODY && node != other; i++)
+		node = waits->edges[node].to;
+	return node == other;
+}
+
+void append_callers(struct text *text, const struct waits *waits, uint32_t node)
+{
+	const struct async_node *box = wait_node_method(waits, node);
+	struct wait_callers callers;
+	if (box && box->outer != ASYNC_NO_NODE &&
+	    leads_to(waits, node, (uint32_t)waits->count + box->outer))
+		return;
+	wait_callers_find(waits, node, &callers);
+	wait_callers_append(text, waits, &callers);
+}
+
+void append_place(struct text *text, const struct waits *waits, uint32_t node)
+{
+	const struct thread_wait *wait = wait_node_thread(waits, node);
+	HD_CLEANUP(text) struct text callers = { 0 };
+	if (!wait) {
+		text_puts(text, async_node_name(waits->async, wait_node_method(waits, node)));
+	} else if (!method_user_append(text, waits->heap->runtime, wait_method(wait))) {
+		return;
+	}
+	append_callers(&callers, waits, node);
+	if (callers.size)
+		text_printf(text, " <- %s", callers.bytes);
+}
+
 /* Texts of one member. */
 struct member_texts {
-	struct text sentence, method, held, name;
+	struct text sentence, method, callers, held, name;
 };
 
 /* The frames in which a thread waits, and in which the owner of the object uses it. */
@@ -435,11 +476,15 @@ static void write_member(struct call *call, const struct waits *waits, uint32_t 
 	} else {
 		cells[MEMBER_OWNER_BOX] = cell_number(wait_node_method(waits, to)->address);
 	}
+	append_callers(&texts.callers, waits, node);
+	if (texts.callers.size)
+		cells[MEMBER_CALLERS] = cell_text(texts.callers.bytes, texts.callers.size);
 	append_blocked_node(&texts.sentence, waits, node);
 	cells[MEMBER_SENTENCE] = cell_text(texts.sentence.bytes, texts.sentence.size);
 	answer_row(&call->answer, cells);
 	text_deinit(&texts.sentence);
 	text_deinit(&texts.method);
+	text_deinit(&texts.callers);
 	text_deinit(&texts.held);
 	text_deinit(&texts.name);
 }

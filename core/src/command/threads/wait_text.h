@@ -26,6 +26,15 @@ void append_blocked(struct text *text, const struct waits *waits, const struct t
 /** The same for a node, which may be an async method. */
 void append_blocked_node(struct text *text, const struct waits *waits, uint32_t node);
 
+/**
+ * Append the methods of the program that have called the one in which @p node waits: "Shop.Teller.Serve <- Shop.Program.Main";
+ * nothing of an async method that is awaited by one which it waits for, too: both are members of one deadlock.
+ */
+void append_callers(struct text *text, const struct waits *waits, uint32_t node);
+
+/** Append the method in which @p node waits, and its callers: "Shop.Bank.Transfer <- Shop.Teller.Serve"; nothing: they are not known. */
+void append_place(struct text *text, const struct waits *waits, uint32_t node);
+
 /** Append who is in the cycle: "2 threads and 1 async method". */
 void append_members(struct text *text, const struct deadlock *deadlock);
 
