@@ -123,6 +123,8 @@ def planted(truth: Json) -> list[str]:
         wanted.append("collection")
     wanted += ["host-start"] * ("start" in truth) + ["lost-pulse"] * ("pulse" in truth)
     wanted += ["busy-readers"] * ("consumers" in truth)
+    # A reader that has ended, for whom a writer waits.
+    wanted += ["orphaned-lock"] * len(truth.get("unknown_readers", []))
     if truth["mode"] == "lost":
         wanted += ["orphaned-lock"] * 2 + ["unread-output"]
     # Each of two holders has several threads that wait for it.

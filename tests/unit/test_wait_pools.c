@@ -176,6 +176,25 @@ TEST(items_that_nobody_has_any_more_are_made_anew)
 	check_pool(0, NULL, HD_OK);
 }
 
+/* The pool has an object of that type for itself, which its calls refer to. */
+TEST(an_object_that_all_who_wait_share_is_none_of_the_items)
+{
+	uint64_t pool = fake_one(&tasks, tasks.owner_type, fake_object(tasks.fake, item_type, 0));
+	for (unsigned int i = 0; i < ITEMS; i++)
+		fake_poke_u64(&tasks.fake->memory, orders[i] + FAKE_BOX_THIS, pool);
+	check_pool(ITEMS, NULL, HD_OK);
+}
+
+TEST(an_object_that_others_share_may_be_an_item)
+{
+	uint64_t item = fake_object(tasks.fake, item_type, 0);
+	uint64_t pool = fake_one(&tasks, tasks.owner_type, item);
+	for (unsigned int i = 0; i < ITEMS; i++)
+		fake_poke_u64(&tasks.fake->memory, orders[i] + FAKE_BOX_THIS, pool);
+	set_local(fake_box(&tasks, price_type, 1, fake_task(&tasks, tasks.delay_type)), item);
+	check_pool(0, NULL, HD_OK);
+}
+
 TEST(a_field_of_this_is_not_rented)
 {
 	set_local(orders[2], 0);

@@ -27,6 +27,7 @@ static struct thread_wait rows[THREADS];
 static uint32_t by_thread[THREADS];
 static struct wait_row readers[THREADS], writers[THREADS];
 static struct wait_readers found;
+static bool are_all_read; /* found.are_all_read of the next make_waits() */
 
 static void set_up(void)
 {
@@ -39,6 +40,7 @@ static void set_up(void)
 	};
 	fake = fake_clr_create(NULL);
 	types = fake_types_create(fake);
+	are_all_read = false;
 	lock_type = fake_class(types, &(struct fake_class){ .space = "System.Threading",
 							    .name = "ReaderWriterLockSlim",
 							    .fields = lock,
@@ -69,7 +71,8 @@ static void make_waits(void)
 	};
 	ASSERT_UINT_FATAL(members_create(heap, &waits.members, NULL), HD_OK);
 	found = (struct wait_readers){ .readers = { .rows = readers },
-				       .writers = { .rows = writers } };
+				       .writers = { .rows = writers },
+				       .are_all_read = are_all_read };
 	for (uint32_t i = 0; i < THREADS; i++) {
 		rows[i] = (struct thread_wait){ .thread = runtime_thread_at(heap->runtime, i) };
 		by_thread[i] = i;
@@ -238,6 +241,27 @@ TEST(one_reader_that_waits_may_leave)
 TEST(idle_workers_are_not_all_when_one_reader_is_not_known)
 {
 	ASSERT_UINT(holder_of(WAITS_WRITER | 3, idle, 2), HOLDER_OTHER);
+}
+
+TEST(who_is_in_no_list_of_a_thread_has_ended_when_all_were_read)
+{
+	are_all_read = true;
+	ASSERT_UINT(holder_of(WAITS_WRITER | 3, idle, 2), HOLDER_IDLE);
+	CU_ASSERT(rows[0].are_readers_gone);
+	ASSERT_UINT(rows[0].unknown_readers, 1);
+}
+
+TEST(all_that_read_may_have_ended)
+{
+	are_all_read = true;
+	ASSERT_UINT(holder_of(WAITS_WRITER | 2, idle, 0), HOLDER_IDLE);
+}
+
+TEST(one_reader_that_waits_is_enough_where_others_have_ended)
+{
+	const enum wait_kind kinds[] = { WAIT_IDLE, WAIT_SLEEP };
+	are_all_read = true;
+	ASSERT_UINT(holder_of(WAITS_WRITER | 3, kinds, 2), HOLDER_OTHER);
 }
 
 TEST(idle_workers_do_not_have_a_lock_that_counts_fewer)

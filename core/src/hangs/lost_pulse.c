@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "analysis/async/async_graph.h"
-#include "analysis/pool/pool_state.h"
-#include "analysis/pool/timers.h"
+#include "hangs/item_calls.h"
 #include "hangs/wait_parts.h"
-#include "hangs/wait_reach.h"
 #include "hangs/wait_rows.h"
 #include "runtime/coreclr/code/code_names.h"
 #include "runtime/coreclr/code/method.h"
@@ -25,8 +23,6 @@
 #define MONITORS_MAX LOST_PULSES_MAX
 /* Methods of others around Monitor.Wait, by which a class waits. */
 #define HELPERS_MAX 2u
-/* Objects from a timer or a work item to the monitor's, over a delegate. */
-#define ITEM_LEVELS 4u
 
 struct pulse_search {
 	const struct waits *waits;
@@ -278,27 +274,11 @@ static bool method_may_pulse(struct pulse_search *search, const struct async_nod
 	       may_pulse(search, key->machine, key->method_desc);
 }
 
-/* Does a timer that is set, or a queued work item, have the object? */
-static enum hd_status ask_items(const struct waits *waits, uint64_t object, struct job *job,
-				bool *found, struct hd_error *err)
+/* Does the method of the program that a timer or a work item calls pulse? */
+static bool item_may_pulse(void *arg, uint64_t method_desc)
 {
-	const struct queue_reader reader = { waits->heap, waits->members, job };
-	HD_CLEANUP(set_timers) struct set_timers timers = { 0 };
-	HD_CLEANUP(pool_queues) struct pool_queues queues = { 0 };
-	HD_FREE struct wait_reach *reach = mem_calloc(1, sizeof(*reach));
-	TRY_MEMORY(reach, err);
-	*reach = (struct wait_reach){ .waits = waits,
-				      .is_wanted = reach_is_object,
-				      .wanted = object };
-	TRY(set_timers_read(waits->heap, waits->members, job, &timers, err));
-	TRY(pool_queues_read(&reader, &queues, err));
-	for (size_t i = 0; i < timers.rows_count && !*found; i++)
-		*found = wait_reaches(reach, timers.rows[i].address, ITEM_LEVELS);
-	for (unsigned int i = 0; i < POOL_QUEUES; i++) {
-		for (size_t k = 0; k < queues.queues[i].rows_count && !*found; k++)
-			*found = wait_reaches(reach, queues.queues[i].rows[k], ITEM_LEVELS);
-	}
-	return HD_OK;
+	struct pulse_search *search = arg;
+	return may_pulse(search, NULL, method_desc);
 }
 
 static enum hd_status ask_nodes(struct pulse_search *search, const struct lost_pulse *pulse,
@@ -317,7 +297,8 @@ static enum hd_status ask_nodes(struct pulse_search *search, const struct lost_p
 		*found = wait_first_of(waits, search->among, node) == WAIT_NOBODY &&
 			 method_may_pulse(search, &waits->async->rows[i]);
 	}
-	return *found ? HD_OK : ask_items(waits, pulse->object, job, found, err);
+	const struct item_question question = { pulse->object, item_may_pulse, search };
+	return *found ? HD_OK : item_calls_ask(waits, &question, job, found, err);
 }
 
 /* Who pulses, in the class whose methods wait; by methods of other classes only where it waits by such. */

@@ -43,8 +43,8 @@ static bool is_idle_worker(const struct thread_wait *wait)
 }
 
 /*
- * Who reads a lock that @p writer waits to write: HOLDER_IDLE when all that are counted are known, and none of them has
- * anything to do.
+ * Who reads a lock that @p writer waits to write: HOLDER_IDLE when all that are counted are known, or have ended, and none
+ * of them has anything to do.
  */
 static enum lock_holder holder_of_readers(const struct waits *waits,
 					  const struct thread_wait *writer)
@@ -52,9 +52,12 @@ static enum lock_holder holder_of_readers(const struct waits *waits,
 	const struct wait_several *several =
 		wait_node_several(waits, (uint32_t)(writer - waits->rows));
 	uint64_t readers = wait_lock_readers(waits, &writer->object);
-	if (!several || several->is_any || !readers || several->count != readers ||
-	    writer->unknown_readers)
+	uint64_t known = readers - writer->unknown_readers;
+	if (!readers || (known && (!several || several->is_any || several->count != known)) ||
+	    (writer->unknown_readers && !writer->are_readers_gone))
 		return HOLDER_OTHER;
+	if (!known)
+		return HOLDER_IDLE;
 	for (size_t i = several->begin; i < several->begin + several->count; i++) {
 		if (!is_idle_worker(wait_node_thread(waits, waits->several.parts[i].to)))
 			return HOLDER_OTHER;

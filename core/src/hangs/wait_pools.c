@@ -174,16 +174,43 @@ static enum hd_status look_at_methods(struct pool *pool, struct job *job, struct
 	return graph->failed ? fail_nomem(err) : HD_OK;
 }
 
-/* Does each item belong to one call that waits again, and to nobody else?  Count them and these calls. */
-static bool are_all_held(struct pool *pool, uint64_t *items, uint64_t *calls)
+/*
+ * Is the object whose last row of those that are seen is @p last one that several calls share, all of which wait, and none
+ * has for itself?  Such is a field of the pool.
+ */
+static bool is_shared(const struct pool *pool, size_t last)
+{
+	const struct async_graph *graph = pool->waits->async;
+	const struct wait_row *rows = pool->seen.rows;
+	uint64_t object = rows[last].object;
+	if (wait_rows_only(&pool->seen, object) != WAIT_NOBODY ||
+	    wait_rows_first(&pool->held, object) != WAIT_NOBODY)
+		return false;
+	for (size_t i = last + 1; i > 0 && rows[i - 1].object == object; i--) {
+		uint32_t end = rows[i - 1].node;
+		if (end >= graph->rows_count || !leads_to_pool(pool, &graph->rows[end]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Does each item belong to one call that waits again, and to nobody else?  Count them, these calls, and the objects of their
+ * type that calls share.
+ */
+static bool are_all_held(struct pool *pool, uint64_t *items, uint64_t *calls, uint64_t *shared)
 {
 	uint64_t seen = 0;
 	uint32_t last = ASYNC_NO_NODE;
-	*items = *calls = 0;
+	*items = *calls = *shared = 0;
 	wait_rows_sort(&pool->held);
 	wait_rows_sort(&pool->seen);
-	for (size_t i = 0; i < pool->seen.rows_count; i++)
-		seen += !wait_rows_has(&pool->seen, i + 1, pool->seen.rows[i].object);
+	for (size_t i = 0; i < pool->seen.rows_count; i++) {
+		if (wait_rows_has(&pool->seen, i + 1, pool->seen.rows[i].object))
+			continue;
+		seen++;
+		*shared += is_shared(pool, i);
+	}
 	for (size_t i = 0; i < pool->held.rows_count; i++) {
 		uint64_t item = pool->held.rows[i].object;
 		if (wait_rows_only(&pool->seen, item) == WAIT_NOBODY)
@@ -192,7 +219,7 @@ static bool are_all_held(struct pool *pool, uint64_t *items, uint64_t *calls)
 		*calls += pool->held.rows[i].node != last;
 		last = pool->held.rows[i].node;
 	}
-	return *items == seen;
+	return *items + *shared == seen;
 }
 
 /* Are there no other objects of that type, also none that nothing refers to? */
@@ -213,15 +240,15 @@ static enum hd_status count_items(const struct pool *pool, struct job *job, uint
 
 static enum hd_status judge(struct pool *pool, struct job *job, struct hd_error *err)
 {
-	uint64_t items, calls, all;
+	uint64_t items, calls, shared, all;
 	TRY(look_at_methods(pool, job, err));
-	if (!are_all_held(pool, &items, &calls) || items != pool->items)
+	if (!are_all_held(pool, &items, &calls, &shared) || items != pool->items)
 		return HD_OK;
 	TRY(look_at_threads(pool, job, err));
-	if (!are_all_held(pool, &items, &calls))
+	if (!are_all_held(pool, &items, &calls, &shared))
 		return HD_OK;
 	TRY(count_items(pool, job, &all, err));
-	if (all != items)
+	if (all != items + shared)
 		return HD_OK;
 	pool->thing->pool_items = items;
 	pool->thing->holders = calls;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "hangs/wait_several.h"
-#include "runtime/coreclr/types/field.h"
+#include "runtime/coreclr/statics/static.h"
 #include "runtime/coreclr/types/type_lookup.h"
 #include "runtime/coreclr/types/type_name.h"
 #include "util/job.h"
@@ -37,18 +37,21 @@ static bool waits_for_lock(const struct thread_wait *wait)
 
 /* The list of a thread, from its newest entry on; one is used again when its lock was left. */
 static enum hd_status read_entries(const struct waits *waits, uint32_t row, uint64_t entry,
-				   struct wait_rows *readers, struct hd_error *err)
+				   struct wait_readers *ret, struct hd_error *err)
 {
 	struct members *members = waits->members;
-	for (unsigned int i = 0; entry && i < ENTRIES_MAX; i++) {
+	for (unsigned int i = 0; entry; i++) {
 		struct object object;
-		if (!member_object(members, entry, &object) ||
-		    strcmp(type_name(waits->heap->runtime, object.type, NULL), ENTRY) != 0)
+		if (i == ENTRIES_MAX || !member_object(members, entry, &object) ||
+		    strcmp(type_name(waits->heap->runtime, object.type, NULL), ENTRY) != 0) {
+			ret->are_all_read = false;
 			break;
+		}
 		struct member lock = fact_of(members, &object, FACT_LOCK_COUNT_LOCK);
 		struct member count = fact_of(members, &object, FACT_LOCK_COUNT_READERS);
 		if (lock.bits && count.state == MEMBER_READ && member_signed(&count) > 0)
-			TRY(wait_rows_add(readers, lock.bits, row, err));
+			TRY(wait_rows_add(&ret->readers, lock.bits, row, err));
+		ret->are_all_read &= lock.state == MEMBER_READ && count.state == MEMBER_READ;
 		entry = fact_of(members, &object, FACT_LOCK_COUNT_NEXT).bits;
 	}
 	return HD_OK;
@@ -64,21 +67,29 @@ static const struct field *list_field(const struct field_list *list)
 }
 
 static enum hd_status read_lists(const struct waits *waits, const struct field *field,
-				 struct job *job, struct wait_rows *readers, struct hd_error *err)
+				 struct job *job, struct wait_readers *ret, struct hd_error *err)
 {
 	struct heap *heap = waits->heap;
+	size_t lists = 0;
+	ret->are_all_read = runtime_knows_all_threads(heap->runtime);
 	for (size_t i = 0; i < waits->count; i++) {
 		uint64_t entry = 0, address = field_thread_static_address(heap->runtime, field,
 									  waits->rows[i].thread);
-		if (address && memory_u64(heap->memory, address, &entry))
-			TRY(read_entries(waits, (uint32_t)i, entry, readers, err));
 		TRY(job_check(job, 0, err));
+		/* A thread that has entered no such lock has no list. */
+		if (!address)
+			continue;
+		lists++;
+		if (!memory_u64(heap->memory, address, &entry))
+			ret->are_all_read = false;
+		TRY(read_entries(waits, (uint32_t)i, entry, ret, err));
 	}
+	ret->are_all_read &= lists > 0;
 	return HD_OK;
 }
 
 static enum hd_status find_readers(const struct waits *waits, struct job *job,
-				   struct wait_rows *readers, struct hd_error *err)
+				   struct wait_readers *ret, struct hd_error *err)
 {
 	struct runtime *runtime = waits->heap->runtime;
 	const struct type *type = type_by_name(runtime, LOCK, 0);
@@ -86,7 +97,7 @@ static enum hd_status find_readers(const struct waits *waits, struct job *job,
 	if (!type || field_list_read(runtime, type, &list, NULL) != HD_OK)
 		return HD_OK;
 	const struct field *field = list_field(&list);
-	return field ? read_lists(waits, field, job, readers, err) : HD_OK;
+	return field ? read_lists(waits, field, job, ret, err) : HD_OK;
 }
 
 enum hd_status wait_readers_find(const struct waits *waits, struct job *job,
@@ -100,7 +111,7 @@ enum hd_status wait_readers_find(const struct waits *waits, struct job *job,
 			TRY(wait_rows_add(&ret->writers, wait->object.address, (uint32_t)i, err));
 	}
 	if (is_wanted)
-		TRY(find_readers(waits, job, &ret->readers, err));
+		TRY(find_readers(waits, job, ret, err));
 	wait_rows_sort(&ret->readers);
 	wait_rows_sort(&ret->writers);
 	return HD_OK;
@@ -142,6 +153,7 @@ static enum hd_status add_readers(const struct wait_readers *readers, struct wai
 	/* Who may write later is counted as one that reads. */
 	known += wait_lock_upgrader(waits, &wait->object) != NULL;
 	wait->unknown_readers = all > known ? (uint32_t)(all - known) : 0;
+	wait->are_readers_gone = readers->are_all_read;
 	return HD_OK;
 }
 

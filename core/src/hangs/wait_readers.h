@@ -11,6 +11,8 @@ struct job;
 struct wait_readers {
 	struct wait_rows readers; /**< those that read, by the lock's number */
 	struct wait_rows writers; /**< those that wait to write, by the lock's address */
+	/** The lists of all threads were read: who is in none, and is counted, has ended. */
+	bool are_all_read;
 };
 
 /**
@@ -29,7 +31,7 @@ void wait_readers_deinit(struct wait_readers *readers);
 
 /**
  * Add to waits->several all threads that must leave the lock that @p wait waits for, and set its
- * unknown_readers; nothing when it waits for something else, or a thread writes.
+ * unknown_readers and are_readers_gone; nothing when it waits for something else, or a thread writes.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM

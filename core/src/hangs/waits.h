@@ -74,6 +74,7 @@ struct thread_wait {
 	bool is_over; /**< what it waits for has happened: it only has not run since (wait_is_over()) */
 	/** So many read the ReaderWriterLockSlim that are not known: their threads may have ended. */
 	uint32_t unknown_readers;
+	bool are_readers_gone; /**< these have ended: all other threads are known not to be among them */
 };
 
 /** No node. */

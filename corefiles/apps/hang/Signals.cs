@@ -81,6 +81,7 @@ namespace Hang
     public static class Signals
     {
         private const int workers = 4;
+        private static readonly List<Timer> timers = new();
 
         private static Jobs Begin(bool slow)
         {
@@ -110,11 +111,17 @@ namespace Hang
         public static void Lost()
         {
             Jobs jobs = Begin(false);
+            timers.Add(new Timer(_ => System.GC.KeepAlive(jobs.Open), null, 1000 * 3600, 1000));
             Truth.Say("pulse", () => $"[{Truth.AddressOf(jobs.Gate)},{workers + 1}]");
         }
 
-        /// <summary>One worker has a job, and will say so.</summary>
-        public static void Slow() => Begin(true);
+        /// <summary>One worker has a job, and will say so; and to others a timer gives one.</summary>
+        public static void Slow()
+        {
+            Begin(true);
+            Jobs jobs = Begin(false);
+            timers.Add(new Timer(_ => jobs.Add(2), null, 1000 * 3600, -1));
+        }
     }
 
     /// <summary>Waits and wakes for others.</summary>

@@ -96,3 +96,17 @@ bool callback_append(struct text *text, struct heap *heap, struct members *membe
 	text_append(text, name, size);
 	return size > 0;
 }
+
+uint64_t callback_method(struct heap *heap, struct members *members, const struct object *object)
+{
+	struct object at = *object;
+	struct delegate_info delegate;
+	uint64_t state;
+	for (unsigned int i = 0; i < STEPS_TO_DELEGATE; i++) {
+		if (called_delegate(heap, members, &at, &delegate))
+			return delegate.method_desc;
+		if (!next_callback(members, &at, &state))
+			break;
+	}
+	return 0;
+}

@@ -18,3 +18,6 @@ struct text;
  */
 bool callback_append(struct text *text, struct heap *heap, struct members *members,
 		     const struct object *object, uint64_t *ret_target);
+
+/** The MethodDesc of the delegate that @p object calls in the end; 0: it calls an async method, or that is not known. */
+uint64_t callback_method(struct heap *heap, struct members *members, const struct object *object);

@@ -292,16 +292,20 @@ static void append_orphan_holder(struct text *text, const struct waits *waits,
 {
 	const struct object *lock = &verdict->thread->object;
 	uint64_t readers = verdict->thread->kind == WAIT_WRITE ? wait_lock_readers(waits, lock) : 0;
+	uint64_t ended = verdict->thread->unknown_readers;
 	if (readers > 1) {
+		text_printf(text,
+			    ", which %" PRIu64 " threads have for reading that %s: they probably "
+			    "did not leave it",
+			    readers,
+			    ended == readers ? "have ended"
+			    : ended          ? "are idle or have ended"
+					     : "are idle");
+	} else if (readers) {
 		text_printf(
 			text,
-			", which %" PRIu64
-			" threads have for reading that are idle: they probably did not leave it",
-			readers);
-	} else if (readers) {
-		text_puts(
-			text,
-			", which a thread has for reading that is idle: it probably did not leave it");
+			", which a thread has for reading that %s: it probably did not leave it",
+			ended ? "has ended" : "is idle");
 	} else {
 		text_puts(
 			text,
