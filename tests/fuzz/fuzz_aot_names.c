@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 16)
 		return 0;
 	struct input_memory input = input_memory_at(BASE, data, size, data[1] & 1);
-	struct target target = { .memory = &input.memory };
+	struct target target = { .memory = &input.memory, .own = &input.memory };
 	struct type_map types = { .is_cut = false };
 	struct method_map methods = { .is_cut = false };
 	struct nativeaot aot = { .base = { .target = &target, .memory = &input.memory },
@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				 .types = &types,
 				 .methods = &methods };
 	struct hd_error err;
-	if (!ready_to_run_read(&input.memory, HEADER, &aot.image))
+	if (!ready_to_run_read(&target, NULL, HEADER, &aot.image))
 		return 0;
 	struct linear linear = linear_begin(size);
 	if (type_map_read(&input.memory, &aot.image, &types, &err) == HD_OK &&

@@ -31,6 +31,8 @@ enum hd_status aot_names_read(struct runtime *runtime, struct hd_error *err)
 	TRY(type_map_read(runtime->memory, &aot->image, aot->types, err));
 	if (aot->types->is_cut)
 		report_cut(runtime, "types");
+	runtime->tables.object = aot_known_type(runtime, AOT_TYPE_OBJECT);
+	runtime->tables.exception = aot_known_type(runtime, AOT_TYPE_EXCEPTION);
 	aot->methods = mem_calloc(1, sizeof(*aot->methods));
 	TRY_MEMORY(aot->methods, err);
 	TRY(method_map_read(runtime->memory, &aot->image, aot->types, aot->methods, err));

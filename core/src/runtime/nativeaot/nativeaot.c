@@ -79,7 +79,7 @@ static void read_image(struct runtime *runtime)
 	if (!aot_pointer(runtime, aot->globals.instance, AOT_INSTANCE_MANAGERS, &entry) ||
 	    !aot_pointer(runtime, entry, AOT_MANAGER_OF_ENTRY, &manager) ||
 	    !aot_pointer(runtime, manager, AOT_MANAGER_HEADER, &header) ||
-	    !ready_to_run_read(runtime->memory, header, &aot->image)) {
+	    !ready_to_run_read(runtime->target, aot->module, header, &aot->image)) {
 		findings_add(
 			&runtime->target->findings, FINDING_MISSING_SYMBOLS,
 			target_advice(runtime->target, header,

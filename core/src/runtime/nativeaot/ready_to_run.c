@@ -2,7 +2,7 @@
 /* ReadyToRunHeader of NativeAOT (src/coreclr/nativeaot/Runtime/inc/ModuleHeaders.h of .NET 8 to 11). */
 #include "runtime/nativeaot/ready_to_run.h"
 
-#include "mem/memory.h"
+#include "targets/target_modules.h"
 
 #define HEADER_MAGIC 0x00525452u /* "RTR\0" */
 #define HEADER_SIZE  16u
@@ -11,23 +11,31 @@
 #define ROW_WITH_SIZE 16u
 #define FLAG_HAS_END  1u
 
-static bool take_row(const uint8_t *row, uint8_t row_size, struct ready_to_run_section *ret)
+/* Pointers are relocated where only the program's file has them. */
+static bool read_row(const struct target *target, const struct target_module *module,
+		     uint64_t address, uint8_t row_size, struct ready_to_run_section *ret)
 {
-	*ret = (struct ready_to_run_section){ .id = load_u32(row), .begin = load_u64(row + 8) };
+	uint8_t head[8];
+	uint64_t end = 0;
+	if (!memory_read(target->memory, address, head, sizeof(head)) ||
+	    !target_module_pointer(target, module, address + 8, &ret->begin))
+		return false;
+	ret->id = load_u32(head);
+	ret->size = sizeof(uint64_t);
 	if (row_size == ROW_WITH_SIZE) {
-		ret->size = load_u32(row + 4);
-	} else if (load_u32(row + 4) & FLAG_HAS_END && load_u64(row + 16) > ret->begin) {
-		ret->size = load_u64(row + 16) - ret->begin;
-	} else {
-		ret->size = sizeof(uint64_t);
+		ret->size = load_u32(head + 4);
+	} else if (load_u32(head + 4) & FLAG_HAS_END &&
+		   target_module_pointer(target, module, address + 16, &end) && end > ret->begin) {
+		ret->size = end - ret->begin;
 	}
-	return ret->begin && ret->size && ret->begin <= UINT64_MAX - ret->size;
+	return true;
 }
 
-bool ready_to_run_read(struct memory *memory, uint64_t address, struct ready_to_run *ret)
+bool ready_to_run_read(const struct target *target, const struct target_module *module,
+		       uint64_t address, struct ready_to_run *ret)
 {
-	uint8_t head[HEADER_SIZE], row[ROW_WITH_END];
-	if (address == 0 || !memory_read(memory, address, head, sizeof(head)) ||
+	uint8_t head[HEADER_SIZE];
+	if (address == 0 || !memory_read(target->memory, address, head, sizeof(head)) ||
 	    load_u32(head) != HEADER_MAGIC)
 		return false;
 	uint16_t count = load_u16(head + 12);
@@ -37,10 +45,12 @@ bool ready_to_run_read(struct memory *memory, uint64_t address, struct ready_to_
 		return false;
 	struct ready_to_run image = { .address = address, .major = load_u16(head + 4) };
 	for (uint16_t i = 0; i < count; i++) {
-		if (!memory_read(memory, address + HEADER_SIZE + (uint64_t)row_size * i, row,
-				 row_size))
+		struct ready_to_run_section *section = &image.sections[image.count];
+		if (!read_row(target, module, address + HEADER_SIZE + (uint64_t)row_size * i,
+			      row_size, section))
 			return false;
-		image.count += take_row(row, row_size, &image.sections[image.count]);
+		image.count += section->begin && section->size &&
+			       section->begin <= UINT64_MAX - section->size;
 	}
 	*ret = image;
 	return true;

@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct memory;
+struct target;
+struct target_module;
 
 /** The sections that are read (ReadyToRunSectionType, src/coreclr/nativeaot/Common/src/Internal/Runtime/ModuleHeaders.cs). */
 enum ready_to_run_id {
@@ -38,7 +39,8 @@ struct ready_to_run {
 };
 
 /** Read the header at @p address; false, and *ret untouched: there is none, or it cannot be read. */
-bool ready_to_run_read(struct memory *memory, uint64_t address, struct ready_to_run *ret);
+bool ready_to_run_read(const struct target *target, const struct target_module *module,
+		       uint64_t address, struct ready_to_run *ret);
 
 /** The section with that number; false: there is none, or it is empty. */
 bool ready_to_run_section(const struct ready_to_run *image, enum ready_to_run_id id,
