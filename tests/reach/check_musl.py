@@ -181,8 +181,8 @@ def check_apps() -> list[str]:
     return bad
 
 
-def compile_against(framework: Path, out: Path) -> None:
-    """Compile truth.cs against the assemblies of a folder."""
+def compile_against(folders: list[Path], out: Path) -> None:
+    """Compile truth.cs against the assemblies of these folders."""
     sdk = run("dotnet", "--list-sdks").strip().split("\n")[-1]
     match = re.match(r"(\S+) \[(.*)\]", sdk)
     assert match, sdk
@@ -190,7 +190,8 @@ def compile_against(framework: Path, out: Path) -> None:
         "System.Private.CoreLib System.Runtime System.Console System.Collections System.Threading"
     )
     names += " System.Threading.Thread System.Runtime.InteropServices System.Threading.Tasks"
-    references = [f"-r:{framework / name}.dll" for name in names.split()]
+    files = [folder / f"{name}.dll" for name in names.split() for folder in folders]
+    references = [f"-r:{file}" for file in files if file.exists()]
     run(
         "dotnet",
         Path(match[2]) / match[1] / "Roslyn" / "bincore" / "csc.dll",
@@ -206,7 +207,7 @@ def compile_truth(version: str, rid: str = RID) -> None:
     out = named("truth", version, rid)
     out.mkdir(exist_ok=True)
     framework = named("root", version, rid) / "shared" / "Microsoft.NETCore.App" / version
-    compile_against(framework, out / "truth.dll")
+    compile_against([framework], out / "truth.dll")
     framework_row = {"name": "Microsoft.NETCore.App", "version": version}
     options = {
         "framework": framework_row,

@@ -95,7 +95,7 @@ def place(version: str, gc: str) -> Path:
 
 def publish(version: str, gc: str) -> None:
     """Compile by the SDK."""
-    work = place(version, gc).with_suffix(".work")
+    work = Path(f"{place(version, gc)}.work")
     work.mkdir(exist_ok=True)
     shutil.copy(HERE / "truth.cs", work)
     series = version.rsplit(".", 1)[0]
@@ -118,11 +118,11 @@ def publish(version: str, gc: str) -> None:
 
 def link(version: str, gc: str) -> None:
     """Compile by ilc, and link by gcc: the SDK of 10 does not know 11."""
-    work = place(version, gc).with_suffix(".work")
+    work = Path(f"{place(version, gc)}.work")
     work.mkdir(exist_ok=True)
     native = pack(RUNTIME, version) / "runtimes" / "linux-x64" / "native"
     framework = pack(RUNTIME, version) / "runtimes" / "linux-x64" / "lib" / "net11.0"
-    programs.compile_against(framework, work / "truth.dll")
+    programs.compile_against([framework, native], work / "truth.dll")
     options = [
         str(work / "truth.dll"),
         f"-o:{work / 'truth.o'}",
