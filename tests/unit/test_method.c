@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/threads/equal_methods.h"
 #include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/code/function_list.h"
 #include "runtime/coreclr/code/method.h"
 #include "runtime/coreclr/code/method_list.h"
+#include "runtime/coreclr/code/r2r_methods.h"
 #include "support/assert_more.h"
 #include "support/fake_module.h"
 #include "support/made_up_arch.h"
@@ -513,6 +515,114 @@ TEST(test_cycle)
 	fake_poke_u64(memory, fragment, fragment);
 	check_code(&fixture, CODE_BASE, 0);
 	fake_clr_destroy(fixture.fake);
+}
+
+/* The part of an image that has its methods: rows 2, 3 and 4 of MethodDef begin with the functions 0, 2 and 3. */
+static const uint8_t method_entries[] = { 0x20, 1, 2, 2, 0x1e, 0x0c, 0, 0x16, 8, 0x1a };
+
+/* A ReadyToRun image of four functions, of whose methods only Run was called; returns the info that leads to it. */
+static uint64_t make_image(struct fixture *fixture)
+{
+	static const uint32_t functions[][3] = { { 0x1000, 0x1040, 0x900 },
+						 { 0x1040, 0x1080, 0x910 },
+						 { 0x1080, 0x10c0, 0x920 },
+						 { 0x10c0, 0x1100, 0x930 } };
+	struct fake_memory *memory = fixture->memory;
+	uint64_t module = fixture->fake->module, info = fake_alloc(memory, 512),
+		 header = fake_alloc(memory, 64), buckets = fake_alloc(memory, 128),
+		 table = fake_alloc(memory, sizeof(functions));
+	fake_poke(memory, table, functions, sizeof(functions));
+	fake_poke_u64(memory, fixture->section + 32, module);
+	fake_poke_u64(memory, module + FAKE_MODULE_READY_TO_RUN, info);
+	fake_poke_u64(memory, info + 16, header);
+	fake_poke_u64(memory, info + 80, table);
+	fake_poke_u32(memory, info + 88, 4);
+	fake_poke_u64(memory, info + 360 + 16, buckets);
+	fake_poke_u32(memory, buckets, 1);
+	fake_poke_u64(memory, buckets + 64, CODE_BASE + 0x1000);
+	fake_poke_u64(memory, buckets + 64 + 32, fixture->run >> 1);
+	fake_poke_u32(memory, header, 0x00525452);
+	fake_poke_u32(memory, header + 12, 1);
+	fake_poke_u32(memory, header + 16, 103);
+	fake_poke_u32(memory, header + 20, 0x400);
+	fake_poke_u32(memory, header + 24, sizeof(method_entries));
+	fake_poke(memory, CODE_BASE + 0x400, method_entries, sizeof(method_entries));
+	return info;
+}
+
+static void check_uncalled(struct fixture *fixture, uint64_t code, const char *expected)
+{
+	uint64_t module = 0;
+	uint32_t rid = 0;
+	struct text text = { 0 };
+	bool found = coreclr_uncalled_method(fixture->runtime, CODE_BASE + code, &module, &rid);
+	CU_ASSERT_EQUAL(found, expected != NULL);
+	if (found) {
+		ASSERT_UINT(module, fixture->fake->module);
+		method_row_signature(fixture->runtime, module, rid, &text);
+		ASSERT_TEXT(text.bytes, expected);
+	}
+	text_deinit(&text);
+}
+
+TEST(an_image_knows_methods_that_nobody_has_called)
+{
+	struct fixture fixture = set_up();
+	uint64_t method = 0;
+	(void)make_image(&fixture);
+	check_uncalled(&fixture, 0x1000, NULL); /* called */
+	check_uncalled(&fixture, 0x1050,
+		       NULL); /* a handler, or of an instance of a generic method */
+	check_uncalled(&fixture, 0x1080, "Ns.Worker.Walk(?)");
+	check_uncalled(&fixture, 0x10ff, "Ns.Worker.None()");
+	check_uncalled(&fixture, 0x1100, NULL);
+	check_uncalled(&fixture, 0x0fff, NULL);
+	check_uncalled(&fixture, CODE_SIZE, NULL);
+	/* Their code is not that of the method before. */
+	CU_ASSERT_TRUE(runtime_method_at(fixture.runtime, CODE_BASE + 0x1050, &method));
+	ASSERT_UINT(method, fixture.run);
+	CU_ASSERT_FALSE(runtime_method_at(fixture.runtime, CODE_BASE + 0x1090, &method));
+	fake_clr_destroy(fixture.fake);
+}
+
+TEST(methods_that_nobody_has_called_are_in_the_list_of_functions)
+{
+	struct fixture fixture = set_up();
+	struct code_functions functions;
+	(void)make_image(&fixture);
+	ASSERT_UINT_FATAL(code_functions_read(fixture.runtime, NULL, &functions, NULL), HD_OK);
+	static const uint32_t rids[] = { 0, 0, 3, 4 };
+	ASSERT_UINT_FATAL(functions.rows_count, 4);
+	for (size_t i = 0; i < 4; i++) {
+		const struct code_function *row = &functions.rows[i];
+		ASSERT_UINT(row->method_desc, i ? 0 : fixture.run);
+		ASSERT_UINT(row->rid, rids[i]);
+		ASSERT_UINT(row->module, rids[i] ? fixture.fake->module : 0);
+	}
+	code_functions_deinit(&functions);
+	fake_clr_destroy(fixture.fake);
+}
+
+TEST(an_image_that_lies_about_its_methods_knows_none)
+{
+	static const struct {
+		uint64_t at; /* in the info if it is below 512, else in the code */
+		uint32_t value;
+	} lies[] = {
+		{ 88, UINT32_MAX },    /* functions */
+		{ 88, 2 },             /* numbers after the last one */
+		{ 0x400, 0x0f0f0f0f }, /* elements, and the size of offsets */
+		{ 0x400, 0xffffff20 }, /* the place of the tree */
+		{ 0x404, 0xffffffff }, /* a part of it */
+	};
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		struct fixture fixture = set_up();
+		uint64_t info = make_image(&fixture);
+		fake_poke_u32(fixture.memory, lies[i].at + (lies[i].at < 0x200 ? info : CODE_BASE),
+			      lies[i].value);
+		check_uncalled(&fixture, 0x1080, NULL);
+		fake_clr_destroy(fixture.fake);
+	}
 }
 
 SUITE(.name = "method")

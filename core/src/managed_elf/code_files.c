@@ -163,6 +163,12 @@ static enum hd_status sort_out(struct update *update, struct hd_error *err)
 	return HD_OK;
 }
 
+static void forget_uncalled(struct update *update)
+{
+	for (size_t i = 0; i < update->functions.rows_count; i++)
+		update->functions.rows[i].rid = 0;
+}
+
 static enum hd_status list_gone(struct update *update, struct hd_error *err)
 {
 	const struct code_files *files = update->files;
@@ -219,6 +225,8 @@ enum hd_status code_files_update(struct code_files *files, struct runtime *runti
 	merge(&update);
 	TRY(sort_out(&update, err));
 	TRY(list_gone(&update, err));
+	if (!files->has_uncalled)
+		forget_uncalled(&update);
 	bool has_file = update.functions.rows_count > 0;
 	if (has_file) {
 		TRY(managed_elf_write_functions(runtime, job, &update.functions, output, &counts,

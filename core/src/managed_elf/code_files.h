@@ -22,6 +22,11 @@ struct code_files {
 	struct code_places places; /**< of the tables of code, and a checksum of their bytes */
 	uint64_t checksum;
 	bool is_read; /**< the tables were read */
+	/**
+	 * The caller wants the names of methods that nobody has called, too: of a core, and not of a process, in which they are
+	 * called one after the other, and each time the file of an image would be written anew with all of them.
+	 */
+	bool has_uncalled;
 };
 
 /** The change that code_files_update() has found. */

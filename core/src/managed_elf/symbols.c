@@ -3,6 +3,7 @@
 #include "managed_elf/making.h"
 #include "managed_elf/names.h"
 #include "runtime/code.h"
+#include "runtime/coreclr/code/r2r_methods.h"
 #include "util/alloc.h"
 
 /* Offsets of names have 32 bits. */
@@ -23,7 +24,11 @@ void function_name_append(struct runtime *runtime, const struct code_function *f
 			  struct text *ret)
 {
 	HD_CLEANUP(text) struct text name = { 0 };
-	runtime_method_signature(runtime, function->method_desc, &name);
+	if (function->method_desc) {
+		runtime_method_signature(runtime, function->method_desc, &name);
+	} else {
+		method_row_signature(runtime, function->module, function->rid, &name);
+	}
 	elf_name_append(ret, name.bytes, name.size);
 	text_puts(ret, part_name(function->part));
 	ret->failed |= name.failed;
@@ -55,14 +60,16 @@ enum hd_status making_symbols(struct making *making)
 	for (size_t i = 0; status == HD_OK && i < making->functions->rows_count; i++) {
 		const struct code_function *function = &making->functions->rows[i];
 		status = job_check(making->job, 1, making->err);
-		if (!function->method_desc || names.size >= NAMES_SIZE_MAX)
+		if ((!function->method_desc && !function->rid) || names.size >= NAMES_SIZE_MAX)
 			continue;
 		uint32_t name = (uint32_t)names.size;
 		function_name_append(making->runtime, function, &names);
 		text_append(&names, "", 1);
-		making->names[i] = name;
 		write_symbol(making, function, name, &symbols);
-		making->counts.methods += function->part == CODE_METHOD;
+		if (function->method_desc) {
+			making->names[i] = name;
+			making->counts.methods += function->part == CODE_METHOD;
+		}
 		if (symbols.failed || names.failed)
 			status = fail_nomem(making->err);
 	}

@@ -9,6 +9,7 @@
 #include "gc/heap.h"
 #include "metadata/il.h"
 #include "runtime/coreclr/code/method_types.h"
+#include "runtime/coreclr/code/r2r_methods.h"
 #include "runtime/coreclr/modules/module_proof.h"
 
 #define MD_LIST(X)                                                                             \
@@ -191,6 +192,17 @@ static enum hd_status no_method(struct call *call, uint64_t ip)
 	struct runtime *runtime = call->heap->runtime;
 	struct method method;
 	const char *why = "";
+	HD_CLEANUP(text) struct text name = { 0 };
+	uint64_t module;
+	uint32_t rid;
+	if (coreclr_uncalled_method(runtime, ip, &module, &rid)) {
+		method_row_signature(runtime, module, rid, &name);
+		TRY_MEMORY(!name.failed, call->err);
+		return fail(call->err, HD_ERR_NOTFOUND, ip,
+			    "%" PRIx64 " is in the ReadyToRun code of %s, which nobody has called: "
+			    "try token2ee %" PRIx64 " %" PRIx32,
+			    ip, name.size ? name.bytes : "a method", module, 0x06000000 | rid);
+	}
 	if (method_read(runtime, ip, &method)) {
 		why = ": it is a MethodDesc; try dumpmd";
 	} else if (runtime_has_code_at(runtime, ip)) {

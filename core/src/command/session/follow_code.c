@@ -100,6 +100,7 @@ enum hd_status hd_code_update(struct hd_code *code, struct hd_session *session,
 	enum hd_status status = begin(&question, session, err);
 	if (status == HD_OK) {
 		const struct managed_elf_output output = { write_part, &question.sink };
+		code->files.has_uncalled = runtime_target(question.runtime)->kind == TARGET_CORE;
 		status = code_files_update(&code->files, question.runtime, &question.job, &output,
 					   &found, err);
 	}

@@ -8,9 +8,9 @@
 #include "arch/arch.h"
 #include "mem/memory.h"
 #include "mem/pe_headers.h"
-#include "runtime/coreclr/code/code_parts.h"
 #include "runtime/coreclr/code/method.h"
 #include "runtime/coreclr/code/method_list.h"
+#include "runtime/coreclr/code/r2r_methods.h"
 #include "runtime/coreclr/code/source.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/layouts/processor.h"
@@ -75,7 +75,7 @@ static bool find_fragments(struct runtime *runtime, uint64_t code, uint64_t *ret
 	return true;
 }
 
-static bool find_section(struct runtime *runtime, uint64_t code, struct code_section *ret)
+bool code_section_find(struct runtime *runtime, uint64_t code, struct code_section *ret)
 {
 	uint64_t at;
 	if (!find_fragments(runtime, code, &at))
@@ -212,7 +212,7 @@ void code_tables_destroy(struct code_tables *tables)
 bool runtime_has_code_at(struct runtime *runtime, uint64_t code)
 {
 	struct code_section section;
-	return find_section(runtime, code, &section);
+	return code_section_find(runtime, code, &section);
 }
 
 /* The base that the compiler wrote addresses for. */
@@ -231,7 +231,7 @@ bool runtime_code_pointer(struct runtime *runtime, uint64_t address, uint64_t *r
 	struct code_section section;
 	uint64_t value, preferred;
 	uint32_t size;
-	bool is_image = find_section(runtime, address, &section) && section.module;
+	bool is_image = code_section_find(runtime, address, &section) && section.module;
 	/* The data is in the file, which small cores need. */
 	if (is_image)
 		module_prove(runtime, section.module);
@@ -252,7 +252,7 @@ bool coreclr_code_at(struct runtime *runtime, uint64_t code, struct code_info *r
 		runtime_code_fail(runtime);
 		return false;
 	}
-	if (!find_section(runtime, code, &section))
+	if (!code_section_find(runtime, code, &section))
 		return false;
 	return section.module ? precompiled_code(runtime, &section, code, ret)
 			      : jitted_code(runtime, &section, code, ret);
@@ -269,8 +269,9 @@ bool runtime_method_at(struct runtime *runtime, uint64_t code, uint64_t *ret_met
 {
 	struct code_info info;
 	char name[8];
-	if (!runtime_function_at(runtime, code, &info) &&
-	    !coreclr_fcall_method(runtime, code, &info.method_desc) &&
+	bool is_in_code = runtime_function_at(runtime, code, &info) &&
+			  !(info.is_precompiled && r2r_method_is_left(runtime, &info, code));
+	if (!is_in_code && !coreclr_fcall_method(runtime, code, &info.method_desc) &&
 	    !runtime_arch(runtime)->ops->precode_method(runtime->memory, code, &info.method_desc))
 		return false;
 	if (!runtime_method_name(runtime, info.method_desc, name, sizeof(name), NULL))

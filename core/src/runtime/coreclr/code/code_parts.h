@@ -30,6 +30,8 @@ struct r2r_image {
 	uint64_t buckets;    /**< the map that they come from, and how many more it has after its
 			   * first */
 	uint32_t bucket_count;
+	uint32_t *rids;  /**< of each function, once r2r_method_rows() was asked */
+	bool was_asked;  /**< for them */
 	bool is_partial; /**< some entries are not in the target: each is looked up in the map */
 };
 
@@ -40,6 +42,8 @@ struct code_tables {
 	size_t last_image;     /**< the image that was asked for last */
 	uint64_t buckets_read; /**< buckets of all images' maps; limited */
 	uint32_t probes;       /**< buckets that look-ups have visited; limited */
+	uint64_t rids,
+		decoded; /**< rows of r2r_method_rows() of all images, and bytes read for them; limited */
 	struct source_cache
 		*sources; /**< see runtime/coreclr/code/source.h; NULL until the first look-up */
 };
@@ -101,6 +105,8 @@ uint8_t clauses_part_of(const struct clause_handlers *handlers, uint32_t offset)
 
 /** The RangeSection at @p address. */
 bool code_section_read(struct runtime *runtime, uint64_t address, struct code_section *ret);
+/** The RangeSection of the code at @p code. */
+bool code_section_find(struct runtime *runtime, uint64_t code, struct code_section *ret);
 struct code_places;
 /** Append a place, if @p places is not NULL; what was lost by lack of memory makes them fail. */
 void code_places_add(struct code_places *places, uint64_t address, uint64_t size);

@@ -40,6 +40,7 @@ void r2r_image_deinit(struct r2r_image *image)
 	pages_free(image->entries, image->entries_capacity, sizeof(*image->entries));
 	pages_free(image->method_descs, image->method_descs_capacity, sizeof(*image->method_descs));
 	mem_free(image->order);
+	mem_free(image->rids);
 }
 
 /* The GCInfo's version depends on that of the image, because old images run on new runtimes. */

@@ -92,8 +92,7 @@ uint32_t debug_number(struct debug_reader *reader)
 	return value;
 }
 
-/* An unsigned number of the native format: the low bits of the first byte say how many follow. */
-static uint32_t take_native(struct debug_reader *reader)
+uint32_t native_number(struct debug_reader *reader)
 {
 	uint32_t value = debug_byte(reader);
 	unsigned int more = 0;
@@ -113,10 +112,9 @@ static void debug_move(struct debug_reader *reader, uint64_t address)
 	reader->part_bits = 0;
 }
 
-/* Find element @p index of the NativeArray at @p reader->at; the reader is then there. */
-static bool find_native_element(struct debug_reader *reader, uint32_t index)
+bool native_array_find(struct debug_reader *reader, uint32_t index)
 {
-	uint32_t head = take_native(reader);
+	uint32_t head = native_number(reader);
 	uint32_t width = 1u << (head & 3);
 	if (reader->failed || index >= head >> 2 || (head & 3) == 3)
 		return false;
@@ -128,7 +126,7 @@ static bool find_native_element(struct debug_reader *reader, uint32_t index)
 	uint64_t at = table + offset;
 	for (uint32_t bit = TREE_SIZE / 2; bit; bit >>= 1) {
 		debug_move(reader, at);
-		uint32_t value = take_native(reader);
+		uint32_t value = native_number(reader);
 		if (reader->failed)
 			return false;
 		if (index & bit && value & 2) {
@@ -158,10 +156,10 @@ static bool find_r2r_blob(struct runtime *runtime, const struct code_info *code,
 	uint64_t begin = code->image_base + rva;
 	debug_move(reader, begin);
 	reader->end = begin + size;
-	if (!find_native_element(reader, code->function_index))
+	if (!native_array_find(reader, code->function_index))
 		return false;
 	uint64_t element = reader->at;
-	uint32_t back = take_native(reader);
+	uint32_t back = native_number(reader);
 	if (reader->failed || back > element - begin)
 		return false;
 	if (back)

@@ -33,6 +33,11 @@ static inline void debug_align(struct debug_reader *reader)
 	reader->part_bits = 0;
 }
 
+/** An unsigned number of the native format: the low bits of the first byte say how many follow. */
+uint32_t native_number(struct debug_reader *reader);
+/** Find element @p index of the NativeArray at @p reader->at; the reader is then there.  false: there is none. */
+bool native_array_find(struct debug_reader *reader, uint32_t index);
+
 /** How the parts of a blob are written. */
 enum debug_format {
 	DEBUG_LOOSE,  /**< 8 and 9 */

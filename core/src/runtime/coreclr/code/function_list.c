@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "mem/memory.h"
-#include "runtime/coreclr/code/code_parts.h"
 #include "runtime/coreclr/code/method.h"
 #include "runtime/coreclr/code/method_list.h"
+#include "runtime/coreclr/code/r2r_methods.h"
 #include "runtime/coreclr/code/stub_list.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/layouts/ready_to_run.h"
@@ -217,32 +217,39 @@ static bool read_handlers(struct reading *reading, struct clause_table *table, u
 /* The method that functions of an image belong to. */
 struct owner {
 	uint64_t method_desc, start;
-	size_t next; /* the next entry point of the image */
+	uint32_t rid; /* of a method that nobody called */
+	size_t next;  /* the next entry point of the image */
 };
 
 /*
  * One function: a method that was called has an entry point, and its funclets come after it; all others are of
- * methods that nobody called.
+ * methods that nobody called, of which @p rid is that at the image's table.
  */
 static bool read_precompiled_function(struct reading *reading, const struct r2r_image *image,
-				      const struct runtime_function *function, struct owner *owner,
-				      struct clause_table *clauses)
+				      const struct runtime_function *function, uint32_t rid,
+				      struct owner *owner, struct clause_table *clauses)
 {
 	uint64_t begin = reading->section->begin + function->begin;
 	struct code_function row = { .is_precompiled = true };
 	while (owner->next < image->entries_count && image->entries[owner->next] < begin)
 		owner->next++;
-	if (owner->next < image->entries_count && image->entries[owner->next] == begin) {
-		owner->method_desc = image->method_descs[image->order[owner->next]];
+	bool was_called =
+		owner->next < image->entries_count && image->entries[owner->next] == begin;
+	if (was_called || rid) {
+		owner->method_desc =
+			was_called ? image->method_descs[image->order[owner->next]] : 0;
+		owner->rid = was_called ? 0 : rid;
 		owner->start = begin;
 		if (!read_handlers(reading, clauses, function->begin))
 			return false;
 	} else if (owner->start) {
 		row.part = clauses_part_of(&reading->handlers, (uint32_t)(begin - owner->start));
 		if (row.part == CODE_HANDLER)
-			owner->start = owner->method_desc = 0;
+			*owner = (struct owner){ .next = owner->next };
 	}
 	row.method_desc = owner->method_desc;
+	row.rid = owner->rid;
+	row.module = owner->rid ? reading->section->module : 0;
 	row.start = owner->start;
 	if (!owner->start)
 		row.part = CODE_METHOD;
@@ -261,14 +268,15 @@ static bool read_precompiled(struct reading *reading)
 	}
 	reading->functions->is_partial |= image->is_partial;
 	precompiled_places(image, &reading->functions->places);
-	bool done = read_clause_table(reading, &clauses);
+	const uint32_t *rids = r2r_method_rows(reading->runtime, reading->section);
+	bool done = read_clause_table(reading, &clauses) && !runtime_code_failed(reading->runtime);
 	rows = clauses.rows;
 	for (uint64_t i = 0; done && i < image->function_count;) {
 		size_t got = read_block(reading, image->functions, i, image->function_count - i);
 		for (size_t k = 0; done && k < got; k++) {
 			struct runtime_function function = function_at(reading, k);
-			done = read_precompiled_function(reading, image, &function, &owner,
-							 &clauses);
+			done = read_precompiled_function(reading, image, &function,
+							 rids ? rids[i + k] : 0, &owner, &clauses);
 		}
 		if (!got)
 			break;

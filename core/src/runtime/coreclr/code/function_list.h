@@ -20,7 +20,10 @@ struct code_function {
 	uint64_t unwind_info; /**< address of its UNWIND_INFO; of stubs 0 */
 	uint64_t image_base;  /**< what RVAs of unwind data are relative to */
 	uint64_t method_desc; /**< 0: precompiled code whose method was never called */
-	uint64_t start;       /**< where the method's code begins; 0: not known */
+	uint64_t
+		module; /**< of such a method the Module and the row of MethodDef, if they are known; */
+	uint32_t rid;   /**< else 0 */
+	uint64_t start; /**< where the method's code begins; 0: not known */
 	uint32_t
 		mark; /**< a checksum that tells it from another one at its place: of dynamic methods, else 0 */
 	uint8_t part;        /**< enum code_part */

@@ -13,8 +13,10 @@
 #include "runtime/coreclr/code/code.h"
 #include "runtime/coreclr/code/method.h"
 #include "runtime/coreclr/code/method_types.h"
+#include "runtime/coreclr/code/r2r_methods.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/modules/module_facts.h"
+#include "runtime/coreclr/modules/token_name.h"
 #include "runtime/coreclr/types/field.h"
 #include "runtime/coreclr/types/method_table.h"
 #include "runtime/coreclr/types/type_name.h"
@@ -194,7 +196,7 @@ static void append_argument(const struct printer *printer, bool is_method, uint3
 	}
 	if (metadata && method->rid) {
 		uint32_t owner = is_method ? method->rid << 1 | OWNER_METHOD
-					   : (method->type->token & 0xffffff) << 1;
+					   : metadata_owner(metadata, MD_METHOD, method->rid) << 1;
 		uint32_t row = metadata_search(metadata, MD_GENERIC_PARAM, 2, owner);
 		row = number <= UINT32_MAX - row ? row + number : 0;
 		if (metadata_column(metadata, MD_GENERIC_PARAM, row, 2) == owner) {
@@ -397,6 +399,26 @@ void coreclr_method_signature(struct runtime *runtime, uint64_t method_desc, str
 		printer.type_arguments = type_arguments(runtime, method.type);
 		printer.method_arguments = method_arguments(runtime, &method);
 	}
+	struct stored_signature stored;
+	struct signature signature;
+	if (method_signature_find(runtime, &method, &stored, &signature))
+		append_parameters(&printer, signature);
+}
+
+void method_row_signature(struct runtime *runtime, uint64_t module, uint32_t rid, struct text *text)
+{
+	const struct method method = { .module = module_find(runtime, module), .rid = rid };
+	const struct metadata *metadata = method.module ? method.module->metadata : NULL;
+	const struct printer printer = { .runtime = runtime, .method = &method, .text = text };
+	if (!metadata)
+		return;
+	uint32_t owner = metadata_owner(metadata, MD_METHOD, rid);
+	const char *name = metadata_string(metadata, metadata_column(metadata, MD_METHOD, rid, 3));
+	if (!owner || !*name ||
+	    !token_name(runtime, method.module, (uint32_t)MD_TYPE_DEF << 24 | owner, text))
+		return;
+	text_puts(text, ".");
+	text_puts(text, name);
 	struct stored_signature stored;
 	struct signature signature;
 	if (method_signature_find(runtime, &method, &stored, &signature))

@@ -10,6 +10,8 @@
 #define R2R_SECTIONS_MAX  256u
 /** Type of the section of import sections. */
 #define R2R_IMPORTS 101u
+/** Type of the section of the methods that have code, a NativeArray by rows of MethodDef (doc/coreclr.md 12.3). */
+#define R2R_METHODS 103u
 /**
  * Type of the section of exception clauses: for each method that has some, RVAs of its code and of its first clause, which
  * ascend; the last row has only the end.  A clause: flags, try begin and end, handler begin and end, filter, in u32s.
