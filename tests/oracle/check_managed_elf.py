@@ -5,8 +5,8 @@
     check_managed_elf.py [--program HEAPDUMP] [CORE...]
 
 Without CORE: of each kind in corefiles/build, or in $COREFILES, the core of one release (HEAPDUMP_TEST_ALL: of all).  Each managed frame of clrstack must be a frame of
-GDB and of LLDB, at the same place of the stack, with the same instruction pointer, method and line; and each of their stacks
-must end where threads begin.  Two differences have rules: a frame of precompiled code that has called a
+GDB and of LLDB, at the same place of the stack, with the same instruction pointer, method and line, and the registers that calls
+preserve must have the values of `clrstack -r` in it, unless a signal came between; and each of their stacks must end where threads begin.  Two differences have rules: a frame of precompiled code that has called a
 native function (an "inlined call") has for clrstack, as for SOS, the address that it has stored; the debuggers' is the true one.
 And the frame that a signal interrupted in its prologue has another stack pointer in debuggers: the runtime's handler does not
 look like one, so they take the address for one after a call; its callers are right.
@@ -47,8 +47,13 @@ KINDS = (
 )
 # Where threads begin.
 BEGINS = ("clone3", "clone", "_start", "__clone3")
+# Registers that a call preserves.  Debuggers look for them frame by frame, so those of a deep stack take them for ever.
+DEEP = 2000
+KEPT = ("rbx", "rbp", "r12", "r13", "r14", "r15")
 # In GDB: a line for each thread, of stack and instruction pointers with name, file and line.
-LIST = """
+LIST = (
+    f"KEPT, DEEP = {KEPT}, {DEEP}"
+    + """
 import gdb, json
 for thread in gdb.selected_inferior().threads():
     thread.switch()
@@ -58,18 +63,22 @@ for thread in gdb.selected_inferior().threads():
         while frame and len(frames) < 400000:
             sal = frame.find_sal()
             line = (sal.symtab.filename, sal.line) if sal.symtab and sal.line else None
-            frames.append((int(frame.read_register("rsp")) & (1 << 64) - 1, frame.pc(), frame.name(), line))
+            kept = [] if len(frames) > DEEP else [int(frame.read_register(name)) & (1 << 64) - 1 for name in KEPT]
+            frames.append((int(frame.read_register("rsp")) & (1 << 64) - 1, frame.pc(), frame.name(), line, kept))
             frame = frame.older()
     except gdb.error as error:
-        frames.append((0, 0, "error: " + str(error), None))
+        frames.append((0, 0, "error: " + str(error), None, []))
     print("FRAMES " + json.dumps({"tid": thread.ptid[1], "frames": frames}))
 """
+)
 # In LLDB: a line for each thread and frame.
 LLDB_THREAD = r"\nTHREAD ${thread.id%tid}\n"
 LLDB_FRAME = (
-    r"FRAME ${frame.sp} ${frame.pc} {${line.file.fullpath}:${line.number}}|{${function.name}}\n"
+    r"FRAME ${frame.sp} ${frame.pc} {${line.file.fullpath}:${line.number}}|{${function.name}}|"
+    + ",".join(f"${{frame.reg.{name}}}" for name in KEPT)
+    + r"\n"
 )
-LLDB_LINE = re.compile(r"FRAME (\w+) (\w+) (?:(.*):(\d+))?\|(.*)")
+LLDB_LINE = re.compile(r"FRAME (\w+) (\w+) (?:(.*):(\d+))?\|(.*)\|([\w,]*)$")
 
 
 def program_of(modules: Json) -> str:
@@ -113,12 +122,13 @@ def gdb_stacks(program: str, core: pathlib.Path, folder: pathlib.Path) -> dict[i
     return {row["tid"]: row["frames"] for row in rows}
 
 
-def lldb_stacks(program: str, core: pathlib.Path) -> dict[int, list[Any]]:
-    """The frames of each thread, by its id, as those of GDB."""
+def lldb_stacks(program: str, core: pathlib.Path, is_deep: bool) -> dict[int, list[Any]]:
+    """The frames of each thread, by its id, as those of GDB; without registers, if a stack IS_DEEP."""
+    frame_format = LLDB_FRAME.split("|${")[0] + r"|\n" if is_deep else LLDB_FRAME
     commands = [
         "settings set target.process.thread.max-backtrace-depth 400000",
         f'settings set thread-stop-format "{LLDB_THREAD}"',
-        f'settings set frame-format "{LLDB_FRAME}"',
+        f'settings set frame-format "{frame_format}"',
         f"plugin load {LLDB_PLUGIN}",
         f"target create -c {core} {program}",
         "thread backtrace all",
@@ -132,9 +142,10 @@ def lldb_stacks(program: str, core: pathlib.Path) -> dict[int, list[Any]]:
         if found := re.search(r"THREAD (\d+)$", line):
             frames = stacks.setdefault(int(found.group(1)), [])
         elif found := LLDB_LINE.search(line):
-            sp, pc, file, number, name = found.groups()
+            sp, pc, file, number, name, registers = found.groups()
             place = [file, int(number)] if number and int(number) else None
-            frames.append([int(sp, 16), int(pc, 16), name, place])
+            kept = [int(word, 16) for word in registers.split(",") if word]
+            frames.append([int(sp, 16), int(pc, 16), name, place, kept])
     return stacks
 
 
@@ -161,15 +172,23 @@ def differences(
     inlined = {f["ip"] for f in thread["frames"] if f["method"] == "InlinedCallFrame"}
     found = [by_stack.get(int(frame["sp"], 16)) for frame in managed]
     counts["frames"] += len(managed)
+    signal = next((f for f in thread["frames"][1:] if f["kind"] == "managed" and f["active"]), None)
+    after = {id(f) for f in thread["frames"][thread["frames"].index(signal) :]} if signal else set()
     for frame, row in zip(managed, found):
         where = f"thread {thread['os_id']}: {frame['ip']} {frame['method']}"
         if not row and frame["active"] and frame is not managed[-1]:
             counts["interrupted"] += 1
-        elif not row:
+            continue
+        if not row:
             yield f"{where}: {debugger} has no frame at {frame['sp']}"
-        elif plain(row[2]) != plain(frame["method"]):
+            continue
+        if plain(row[2]) != plain(frame["method"]):
             yield f"{where}: {debugger} calls it {row[2]}"
-        elif row[1] != int(frame["ip"], 16):
+            continue
+        if id(frame) not in after:
+            counts["registers"] += len(row[4])
+            yield from registers(thread, frame, debugger, row)
+        if row[1] != int(frame["ip"], 16):
             counts["inlined calls"] += 1
             if frame["ip"] not in inlined:
                 yield f"{where}: {debugger} is at {row[1]:x}"
@@ -182,21 +201,33 @@ def differences(
         yield f"thread {thread['os_id']}: {debugger}'s stack ends at {last}"
 
 
+def registers(thread: Json, frame: Json, debugger: str, row: list[Any]) -> Iterator[str]:
+    """Registers that a debugger has otherwise for a frame, of those that clrstack knows."""
+    for name, value in zip(KEPT, row[4]):
+        said = frame["registers"].get(name)
+        if said is not None and int(said, 16) != value:
+            where = f"thread {thread['os_id']}: {frame['ip']} {frame['method']}"
+            yield f"{where}: {name} {said}, {debugger} has {value:x}"
+
+
 def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
     """How many frames were compared, and which differ."""
-    counts = {"frames": 0, "inlined calls": 0, "interrupted": 0, "lines": 0}
+    counts = {"frames": 0, "inlined calls": 0, "interrupted": 0, "lines": 0, "registers": 0}
     with tempfile.TemporaryDirectory() as name:
         elf = pathlib.Path(name) / "managed.elf"
-        answers = ask(program, core, [f"export {elf}", "clrstack -all -full", "modules"])
+        answers = ask(program, core, [f"export {elf}", "clrstack -all -full -r", "modules"])
         wrong = [f"{answers[0]['left_out']} functions are left out"] * bool(answers[0]["left_out"])
         file = program_of(answers[2])
-        gdb, lldb = gdb_stacks(file, core, elf.parent), lldb_stacks(file, core)
-        for thread in answers[1]["threads"]:
+        threads = answers[1]["threads"]
+        is_deep = any(len(thread["frames"]) > DEEP for thread in threads)
+        gdb, lldb = gdb_stacks(file, core, elf.parent), lldb_stacks(file, core, is_deep)
+        for thread in threads:
             for debugger, stacks in (("GDB", gdb), ("LLDB", lldb)):
                 frames = stacks.get(thread["os_id"], [])
                 wrong += differences(thread, debugger, frames, counts)
     rules = f"{counts['inlined calls']} inlined calls, {counts['interrupted']} interrupted"
-    return f"{counts['frames']} frames, {counts['lines']} lines, {rules}", wrong
+    counted = f"{counts['frames']} frames, {counts['lines']} lines, {counts['registers']} registers"
+    return f"{counted}, {rules}", wrong
 
 
 def main() -> int:
