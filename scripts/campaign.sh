@@ -89,6 +89,8 @@ all_parts() {
     echo "healthy $export_build tests/inject/healthy.py --cores 36"
     echo "churn $export_build tests/oracle/run.sh --churn \$((6 * (HEAPDUMP_TEST_SEED % 1000000) + 1)) &&" \
         "rm -f corefiles/build/churn10-*"
+    echo "frames $export_build python3 tests/oracle/check_frames.py"
+    echo "hostile_code $export_build python3 tests/inject/hostile_code.py --count 20"
     echo "gdb_words $export_build python3 tests/fuzz/fuzz_gdb_words.py --count 20000 --seed \$HEAPDUMP_TEST_SEED"
     echo "gdb_live $export_build tests/gdb/live_campaign.py"
     echo "fuzz scripts/fuzz.sh 10"
