@@ -238,6 +238,21 @@ static void write_collection(struct call *call, const struct waits *waits,
 	write_evidence(call, text);
 }
 
+/* Append ", over Kitchen.Wash,": the method that a call awaits, if it is between that and the one that waits. */
+static void append_between(struct text *text, const struct waits *waits, uint32_t row)
+{
+	struct async_graph *graph = waits->async;
+	const struct async_node *holder = &graph->rows[row];
+	uint32_t between = holder->next;
+	if (between == ASYNC_NO_NODE || graph->rows[between].next == ASYNC_NO_NODE ||
+	    graph->rows[between].method == holder->method ||
+	    async_node_owner(graph, &graph->rows[between]) == CODE_OF_FRAMEWORK)
+		return;
+	text_puts(text, ", over ");
+	text_puts(text, async_node_name(graph, &graph->rows[between]));
+	text_puts(text, ",");
+}
+
 /* "3 of them are awaited by calls of Kitchen.Cook that have waited for it before, and probably have a place in it" */
 static void write_holders(struct call *call, const struct waits *waits,
 			  const struct wait_thing *thing, struct text *text)
@@ -248,6 +263,7 @@ static void write_holders(struct call *call, const struct waits *waits,
 	text_printf(text, "%" PRIu64 " of them %s awaited by %s of ", count,
 		    count == 1 ? "is" : "are", count == 1 ? "a call" : "calls");
 	text_puts(text, async_node_name(waits->async, &waits->async->rows[thing->holder]));
+	append_between(text, waits, thing->holder);
 	if (thing->kind == AWAIT_LIMITER) {
 		text_printf(text, " that %s %" PRIu64 " of its permits",
 			    count == 1 ? "has" : "have", thing->pool_items);
