@@ -6,13 +6,13 @@
 #include "analysis/pool/pool_state.h"
 #include "analysis/pool/timers.h"
 #include "gc/references.h"
+#include "hangs/wait_handlers.h"
 #include "hangs/wait_parts.h"
 #include "hangs/wait_things.h"
 #include "runtime/coreclr/code/code_names.h"
 #include "runtime/coreclr/types/type_name.h"
 #include "runtime/statics.h"
 #include "util/alloc.h"
-#include "util/job.h"
 #include "util/sort.h"
 
 /* Objects from a node to the thing; and those of a timer or a work item, over a delegate. */
@@ -247,27 +247,6 @@ static void note_waiting_methods(struct release_search *search)
 	}
 }
 
-static enum hd_status note_static_classes(struct release_search *search, struct job *job,
-					  struct hd_error *err)
-{
-	const struct heap *heap = search->waits->heap;
-	HD_CLEANUP(static_slots) struct static_slots slots = { 0 };
-	TRY(static_slots_read(heap->runtime, job, &slots, err));
-	for (size_t i = 0; i < slots.rows_count; i++) {
-		uint64_t value = 0;
-		if (!memory_u64(heap->memory, slots.rows[i].address, &value) || !value)
-			continue;
-		uint64_t bits = things_from(search, value, 1).all;
-		search->of_statics |= bits;
-		if (bits) {
-			note_clue(search, &search->classes,
-				  (struct release_clue){ .type = slots.rows[i].type,
-							 .things = bits });
-		}
-	}
-	return HD_OK;
-}
-
 /* Is a name ("Shop.Mailer+<Send>d__5", "Shop.Mailer.Send") that of something in the class? */
 static bool is_inside(const char *name, const char *class_name, size_t size)
 {
@@ -312,6 +291,40 @@ static uint64_t things_used_by(struct release_search *search, const struct type 
 		       (machine ? code_names_of_machine(heap->runtime, machine, &code)
 				: code_names_of_method(heap->runtime, method_desc, &code));
 	return clue->things;
+}
+
+/* A signal, or the end of the process, calls it. */
+static void look_at_handler(void *arg, uint64_t delegate, uint64_t method_desc)
+{
+	struct release_search *search = arg;
+	char name[WAIT_NAME_SIZE];
+	search->found |= things_from(search, delegate, ITEM_LEVELS).all |
+			 things_used_by(search, NULL, method_desc);
+	if (runtime_method_name(search->waits->heap->runtime, method_desc, name, sizeof(name),
+				NULL))
+		search->found |= things_of_class(search, name);
+}
+
+static enum hd_status note_static_classes(struct release_search *search, struct job *job,
+					  struct hd_error *err)
+{
+	const struct heap *heap = search->waits->heap;
+	HD_CLEANUP(static_slots) struct static_slots slots = { 0 };
+	TRY(static_slots_read(heap->runtime, job, &slots, err));
+	for (size_t i = 0; i < slots.rows_count; i++) {
+		uint64_t value = 0;
+		if (!memory_u64(heap->memory, slots.rows[i].address, &value) || !value)
+			continue;
+		uint64_t bits = things_from(search, value, 1).all;
+		search->of_statics |= bits;
+		if (bits) {
+			note_clue(search, &search->classes,
+				  (struct release_clue){ .type = slots.rows[i].type,
+							 .things = bits });
+		}
+	}
+	wait_handlers_visit(search->waits, &slots, look_at_handler, search);
+	return HD_OK;
 }
 
 static bool sleeps_without_end(const struct release_search *search, uint32_t node)

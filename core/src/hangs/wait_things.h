@@ -150,7 +150,8 @@ HD_NODISCARD enum hd_status wait_things_find_holders(const struct waits *waits, 
 /**
  * Set may_change, and for full queues queues_behind, is_behind and is_read_by_waiter, of things of which somebody may take care: a thread, an async method, a timer or a work
  * item of the pool that refers to it, itself or over a few objects; another call of a method that waits
- * for it, which is further; a method of a class with a static variable that leads to it.  Who waits for
+ * for it, which is further; a method of a class with a static variable that leads to it; a handler of an event of the framework
+ * (wait_handlers.h).  Who waits for
  * the thing himself does not count, nor who sleeps without end.
  *
  * Others may be there: what is only reached over a static variable of another class, and what is still to

@@ -258,6 +258,21 @@ namespace Hang
             gone.Wait();
         }
 
+        private static async Task Until(Task end)
+        {
+            await end;
+            GC.KeepAlive(end);
+        }
+
+        /// <summary>Services that run until the process ends, which only a handler of the framework's event knows.</summary>
+        private static void PlantServices()
+        {
+            var end = new TaskCompletionSource();
+            AppDomain.CurrentDomain.ProcessExit += (sender, arguments) => end.TrySetResult();
+            for (int i = 0; i < 6; i++)
+                kept.Add(Until(end.Task));
+        }
+
         /// <summary>Somebody has what they wait for, and may give it; only not now.</summary>
         public static void Busy()
         {
@@ -293,6 +308,7 @@ namespace Hang
                 ready.Set();
             });
             Start("limited", () => new SemaphoreSlim(0).Wait(1000 * 3600));
+            PlantServices();
             Start("called", Called);
             Start("collected", Collected);
             Start("watched", Watched);
