@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "framework/facts.h"
 
-#include <string.h>
+#include "framework/offsets/net_layout.h"
 
 static const struct net_assembly_row assemblies[ASSEMBLIES] = {
 #define X(id, name, origin) [ASSEMBLY_##id] = { name, origin },
@@ -17,7 +17,7 @@ static const struct net_type_row types[NET_TYPES] = {
 };
 
 static const struct fact_row facts[FACTS] = {
-#define X(id, type, path, first, last) [FACT_##id] = { NET_##type, path, { first, last } },
+#define X(id, type, path, first, last) [FACT_##id] = { path, NET_##type, { first, last } },
 	FRAMEWORK_FIELDS(X)
 #undef X
 };
@@ -68,43 +68,7 @@ const char *net_type_name(enum net_type type)
 	return types[type].name;
 }
 
-/* The bytes of the type arguments at @p name: "<A,B<C>>" or "`2"; 0: there are none. */
-static size_t size_of_arguments(const char *name, size_t size)
-{
-	size_t at = 0, depth = 0;
-	if (size && name[0] == '`') {
-		for (at = 1; at < size && name[at] >= '0' && name[at] <= '9'; at++)
-			;
-		return at;
-	}
-	if (!size || name[0] != '<')
-		return 0;
-	for (; at < size; at++) {
-		depth += name[at] == '<';
-		depth -= name[at] == '>';
-		if (!depth)
-			return at + 1;
-	}
-	return 0;
-}
-
 bool net_type_is(enum net_type type, const char *name, size_t size)
 {
-	const char *known = types[type].name;
-	size_t at = 0;
-	for (; *known; known++) {
-		if (*known != '`') {
-			if (at >= size || name[at] != *known)
-				return false;
-			at++;
-			continue;
-		}
-		size_t arguments = size_of_arguments(name + at, size - at);
-		if (!arguments)
-			return false;
-		at += arguments;
-		while (known[1] >= '0' && known[1] <= '9')
-			known++;
-	}
-	return at == size;
+	return net_name_is(types[type].name, name, size);
 }

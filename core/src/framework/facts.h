@@ -55,8 +55,8 @@ struct net_type_row {
 };
 
 struct fact_row {
-	enum net_type type;
 	const char *path; /**< as member_of() takes it */
+	enum net_type type;
 	struct net_releases releases;
 };
 

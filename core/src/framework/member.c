@@ -129,6 +129,28 @@ static bool take_step(struct runtime *runtime, const struct type *type, const ch
 	return field;
 }
 
+/*
+ * Take the first step of the path @p at, or the first few together: where nothing in the target has the type of a struct,
+ * the fields inside of it are listed with it.  Returns the characters that are taken, 0: the type has no such field.
+ */
+static size_t take_steps(struct runtime *runtime, const struct type *type, const char *at,
+			 struct place *place)
+{
+	size_t size = strcspn(at, ".");
+	for (;;) {
+		struct place taken = *place;
+		bool is_there = take_step(runtime, type, at, size, &taken);
+		bool is_opaque = taken.element_type == ELEMENT_VALUE && !taken.field_type;
+		if (is_there && !(is_opaque && at[size])) {
+			*place = taken;
+			return size;
+		}
+		if (!at[size])
+			return 0;
+		size += 1 + strcspn(at + size + 1, ".");
+	}
+}
+
 /* Follow a path through structs up to its end, or to the first reference. */
 static struct place find_place(struct runtime *runtime, const struct type *type, const char *path)
 {
@@ -136,8 +158,8 @@ static struct place find_place(struct runtime *runtime, const struct type *type,
 	const struct type *within = type;
 	const char *at = path;
 	for (unsigned int i = 0; i < STEPS_MAX && within; i++) {
-		size_t size = strcspn(at, ".");
-		if (!take_step(runtime, within, at, size, &place))
+		size_t size = take_steps(runtime, within, at, &place);
+		if (!size)
 			return place;
 		at += size;
 		if (*at == '.')

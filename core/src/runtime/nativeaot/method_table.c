@@ -23,18 +23,17 @@
 #define HAS_POINTERS_8 0x00200000u
 #define HAS_POINTERS   0x01000000u
 
+/* In the low 16 bits, since 9: bytes behind a struct in its box (ValueTypeFieldPaddingMask). */
+#define PADDING_SHIFT 5u
+#define PADDING_MASK  7u
+/* A box has a header and a MethodTable around the value. */
+#define BOX_SIZE 16u
+
 #define KIND_SHIFT 16u
 #define KIND_MASK  3u
 
 /* EETypeElementType, in bits 26 to 30 (MethodTable.h). */
 #define ELEMENT_MASK 31u
-enum element_type {
-	ELEMENT_BOOLEAN = 2,
-	ELEMENT_DOUBLE = 15,
-	ELEMENT_VALUE = 16,
-	ELEMENT_NULLABLE = 18,
-	ELEMENT_INTERFACE = 21,
-};
 
 uint32_t aot_element_type(const struct aot_method_table *table)
 {
@@ -44,14 +43,14 @@ uint32_t aot_element_type(const struct aot_method_table *table)
 static enum type_category category_of(const struct aot_method_table *table)
 {
 	uint32_t element = aot_element_type(table);
-	if (element >= ELEMENT_BOOLEAN && element <= ELEMENT_DOUBLE)
+	if (element >= AOT_ELEMENT_BOOLEAN && element <= AOT_ELEMENT_DOUBLE)
 		return CATEGORY_TRUE_PRIMITIVE;
 	switch (element) {
-	case ELEMENT_VALUE:
+	case AOT_ELEMENT_VALUE:
 		return CATEGORY_VALUE;
-	case ELEMENT_NULLABLE:
+	case AOT_ELEMENT_NULLABLE:
 		return CATEGORY_NULLABLE;
-	case ELEMENT_INTERFACE:
+	case AOT_ELEMENT_INTERFACE:
 		return CATEGORY_INTERFACE;
 	case AOT_ELEMENT_ARRAY:
 		return CATEGORY_MD_ARRAY;
@@ -214,4 +213,19 @@ size_t aot_generic_arguments(const struct runtime *runtime, const struct aot_met
 				 : tail_address(memory, composition + i * width, table->is_dynamic);
 	}
 	return arity < capacity ? arity : capacity;
+}
+
+bool aot_has_references(const struct runtime *runtime, const struct aot_method_table *table)
+{
+	return (table->flags & pointers_flag(runtime)) != 0;
+}
+
+/* 8 has the padding among the optional fields, which only few types have. */
+uint32_t aot_struct_size(const struct runtime *runtime, const struct aot_method_table *table)
+{
+	bool is_8 = aot_of(runtime)->major == 8;
+	uint32_t padding = is_8 ? 0 : table->flags >> PADDING_SHIFT & PADDING_MASK;
+	if ((is_8 && table->flags & HAS_OPTIONALS_8) || table->base_size <= BOX_SIZE + padding)
+		return 0;
+	return table->base_size - BOX_SIZE - padding;
 }

@@ -23,9 +23,14 @@ enum aot_kind {
 	AOT_DEFINITION = 3,    /**< a generic type without arguments: no object has it */
 };
 
-/** The kind of value that a MethodTable is about, as far as names need it (EETypeElementType, MethodTable.h). */
+/** The kind of value that a MethodTable is about (EETypeElementType, MethodTable.h). */
 enum aot_element {
+	AOT_ELEMENT_BOOLEAN = 2, /**< from here on to double, as EETypeElementType has them */
+	AOT_ELEMENT_DOUBLE = 15,
+	AOT_ELEMENT_VALUE = 16,
+	AOT_ELEMENT_NULLABLE = 18,
 	AOT_ELEMENT_CLASS = 20,
+	AOT_ELEMENT_INTERFACE = 21,
 	AOT_ELEMENT_ARRAY = 23,
 	AOT_ELEMENT_SZ_ARRAY = 24,
 	AOT_ELEMENT_BY_REFERENCE = 25,
@@ -62,3 +67,7 @@ size_t aot_generic_arguments(const struct runtime *runtime, const struct aot_met
 			     uint64_t *ret_definition, uint64_t *ret, size_t capacity);
 /** Is it the type of an object that holds static fields? */
 bool aot_holds_statics(const struct runtime *runtime, const struct aot_method_table *table);
+/** Do its objects have references? */
+bool aot_has_references(const struct runtime *runtime, const struct aot_method_table *table);
+/** Bytes of a value of a struct, without what is behind it in a box; 0: they are not known. */
+uint32_t aot_struct_size(const struct runtime *runtime, const struct aot_method_table *table);

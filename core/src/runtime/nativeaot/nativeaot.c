@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "runtime/descriptor.h"
+#include "runtime/nativeaot/fields.h"
 #include "runtime/nativeaot/find.h"
 #include "runtime/nativeaot/gc.h"
 #include "runtime/nativeaot/method_table.h"
@@ -166,6 +167,7 @@ const struct runtime_ops nativeaot_ops = {
 	.threads = aot_threads,
 	.describe_type = aot_describe_type,
 	.type_name = aot_type_name,
+	.fields = aot_fields,
 	.code_at = aot_code_at,
 	.method_name = aot_name_method,
 	.method_signature = aot_sign_method,

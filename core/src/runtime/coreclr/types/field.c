@@ -18,9 +18,6 @@
 #define FIELD_LEVELS_MAX 256u
 #define LIST_MAX         262144u
 
-/* How the name of a field begins that has none, because the metadata is missing. */
-#define UNNAMED "<field "
-
 /* The TypeDef with which the signature at @p at begins; 0 = it begins with something else. */
 static uint32_t own_type_def(const uint8_t *at, const uint8_t *end)
 {
@@ -158,7 +155,8 @@ static bool read_names(struct runtime *runtime, const struct module *module,
 		name = metadata_string(metadata, metadata_column(metadata, MD_FIELD, rid, 1));
 	char unknown[32];
 	if (!*name) {
-		(void)snprintf(unknown, sizeof(unknown), UNNAMED "%08" PRIx32 ">", field->token);
+		(void)snprintf(unknown, sizeof(unknown), FIELD_UNNAMED "%08" PRIx32 ">",
+			       field->token);
 		name = unknown;
 	}
 	field->name = mem_strndup(name, strlen(name));
@@ -281,88 +279,4 @@ enum hd_status coreclr_fields(struct runtime *runtime, const struct type *type,
 	}
 	*ret = list;
 	return HD_OK;
-}
-
-enum hd_status field_list_read(struct runtime *runtime, const struct type *type,
-			       struct field_list *ret, struct hd_error *err)
-{
-	if (runtime->ops->fields)
-		return runtime->ops->fields(runtime, type, ret, err);
-	*ret = (struct field_list){ 0 };
-	return HD_OK;
-}
-
-void field_list_deinit(struct field_list *list)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		mem_free(list->rows[i].name);
-		mem_free(list->rows[i].type_name);
-	}
-	mem_free(list->rows);
-	*list = (struct field_list){ 0 };
-}
-
-bool element_is_reference(uint8_t element_type)
-{
-	switch (element_type) {
-	case ELEMENT_STRING:
-	case ELEMENT_CLASS:
-	case ELEMENT_VAR:
-	case ELEMENT_ARRAY:
-	case ELEMENT_GENERIC_INST:
-	case ELEMENT_OBJECT:
-	case ELEMENT_SZ_ARRAY:
-	case ELEMENT_MVAR:
-		return true;
-	default:
-		return false;
-	}
-}
-
-unsigned int element_size(uint8_t element_type)
-{
-	switch (element_type) {
-	case ELEMENT_BOOLEAN:
-	case ELEMENT_I1:
-	case ELEMENT_U1:
-		return 1;
-	case ELEMENT_CHAR:
-	case ELEMENT_I2:
-	case ELEMENT_U2:
-		return 2;
-	case ELEMENT_I4:
-	case ELEMENT_U4:
-	case ELEMENT_R4:
-		return 4;
-	case ELEMENT_I8:
-	case ELEMENT_U8:
-	case ELEMENT_R8:
-	case ELEMENT_STRING:
-	case ELEMENT_POINTER:
-	case ELEMENT_BYREF:
-	case ELEMENT_CLASS:
-	case ELEMENT_ARRAY:
-	case ELEMENT_I:
-	case ELEMENT_U:
-	case ELEMENT_FUNCTION_POINTER:
-	case ELEMENT_OBJECT:
-	case ELEMENT_SZ_ARRAY:
-		return 8;
-	default:
-		return 0;
-	}
-}
-
-bool field_is_named(const struct field *field)
-{
-	return strncmp(field->name, UNNAMED, strlen(UNNAMED)) != 0;
-}
-
-const struct field *field_by_name(const struct field_list *list, const char *name)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		if (!list->rows[i].is_static && strcmp(list->rows[i].name, name) == 0)
-			return &list->rows[i];
-	}
-	return NULL;
 }
