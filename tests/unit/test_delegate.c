@@ -17,7 +17,7 @@ enum {
 
 static struct fake_clr *fake;
 static struct fake_types *types;
-static uint64_t delegate_type;
+static uint64_t delegate_type, compiled_type;
 
 static void set_up(void)
 {
@@ -47,6 +47,21 @@ static void set_up(void)
 	delegate_type = fake_class(
 		types, &(struct fake_class){ .name = "Handler",
 					     .inherited = 5,
+					     .type = { .base_size = 56, .parent = parent } });
+	const struct fake_field compiled[] = {
+		{ .name = "_firstParameter", .element = ELEMENT_CLASS, .offset = TARGET - 8 },
+		{ .name = "_functionPointer", .element = ELEMENT_I, .offset = METHOD - 8 },
+		{ .name = "_extraFunctionPointerOrData", .element = ELEMENT_I, .offset = AUX - 8 },
+		{ .name = "_helperObject", .element = ELEMENT_CLASS, .offset = LIST - 8 },
+		{ .name = NULL },
+	};
+	parent = fake_class(types, &(struct fake_class){ .space = "System",
+							 .name = "Delegate",
+							 .fields = compiled,
+							 .type = { .base_size = 56 } });
+	compiled_type = fake_class(
+		types, &(struct fake_class){ .name = "Compiled",
+					     .inherited = 4,
 					     .type = { .base_size = 56, .parent = parent } });
 	fake_types_attach(types);
 	(void)fake_segment(fake, 0, GENERATION_0, 0x8000);
@@ -105,6 +120,28 @@ static uint64_t make_list(uint64_t delegate, uint32_t length, uint64_t count)
 	fake_poke_u64(&fake->memory, delegate + LIST, list);
 	fake_poke_u64(&fake->memory, delegate + COUNT, count);
 	return list;
+}
+
+/* The fields of a program that was compiled ahead of time (doc/nativeaot.md 7.3). */
+TEST(a_compiled_one_has_the_same_in_other_fields)
+{
+	uint64_t target = fake_string(fake, "this"), list;
+	uint64_t address = fake_object(fake, compiled_type, 0);
+	struct delegate_info info;
+	fake_poke_u64(&fake->memory, address + TARGET, target);
+	fake_poke_u64(&fake->memory, address + METHOD, 0x5000);
+	CU_ASSERT_FATAL(read_at(address, &info));
+	ASSERT_UINT(info.target, target);
+	ASSERT_UINT(info.method_code, 0x5000);
+	fake_poke_u64(&fake->memory, address + TARGET, address);
+	fake_poke_u64(&fake->memory, address + AUX, 0x6000);
+	CU_ASSERT_FATAL(read_at(address, &info));
+	ASSERT_UINT(info.method_code, 0x6000);
+	list = make_list(address, 2, 0);
+	fake_poke_u64(&fake->memory, address + AUX, 2);
+	CU_ASSERT_FATAL(read_at(address, &info));
+	ASSERT_UINT(info.invocation_list, list);
+	ASSERT_UINT(info.invocation_count, 2);
 }
 
 TEST(a_multicast_one_has_a_list)
@@ -180,6 +217,21 @@ static uint64_t make_delegate_11(uint64_t *ret_wrappers)
 					     .fields = value,
 					     .type = { .base_size = 24, .flags = 0x00040000u } });
 	*ret_wrappers = fake_array_type(fake, wrapper);
+	const struct fake_field compiled[] = {
+		{ .name = "_firstParameter", .element = ELEMENT_CLASS, .offset = TARGET - 8 },
+		{ .name = "_functionPointer", .element = ELEMENT_I, .offset = METHOD - 8 },
+		{ .name = "_extraFunctionPointerOrData", .element = ELEMENT_I, .offset = AUX - 8 },
+		{ .name = "_helperObject", .element = ELEMENT_CLASS, .offset = LIST - 8 },
+		{ .name = NULL },
+	};
+	parent = fake_class(types, &(struct fake_class){ .space = "System",
+							 .name = "Delegate",
+							 .fields = compiled,
+							 .type = { .base_size = 56 } });
+	compiled_type = fake_class(
+		types, &(struct fake_class){ .name = "Compiled",
+					     .inherited = 4,
+					     .type = { .base_size = 56, .parent = parent } });
 	fake_types_attach(types);
 	(void)fake_segment(fake, 0, GENERATION_0, 0x8000);
 	uint64_t address = fake_object(fake, delegate_type, 0);

@@ -3,9 +3,50 @@
 
 #include "mem/memory.h"
 
+/* The fields that NativeAOT has in place of CoreCLR's, by release: doc/nativeaot.md 7.3. */
+struct compiled_fields {
+	const char *target, *code, *extra, *helper;
+};
+static const struct compiled_fields compiled[] = {
+	{ "m_firstParameter", "m_functionPointer", "m_extraFunctionPointerOrData",
+	  "m_helperObject" }, /* 8 */
+	{ "_firstParameter", "_functionPointer", "_extraFunctionPointerOrData",
+	  "_helperObject" },                                                         /* 9, 10 */
+	{ "_target", "_methodPtr", "_extraFunctionPointerOrData", "_helperObject" }, /* 11 */
+};
+
+static bool read_word(struct heap *heap, const struct object *object,
+		      const struct field_list *fields, const char *name, uint64_t *ret)
+{
+	const struct field *field = field_by_name(fields, name);
+	return field &&
+	       memory_u64(heap->memory, object->address + OBJECT_FIELDS + field->offset, ret);
+}
+
+/* The same in a program that was compiled ahead of time. */
+static bool read_compiled(struct heap *heap, const struct object *object,
+			  const struct field_list *fields, struct delegate_words *ret)
+{
+	for (size_t i = 0; i < sizeof(compiled) / sizeof(compiled[0]); i++) {
+		const struct compiled_fields *names = &compiled[i];
+		struct delegate_words words = { 0 };
+		if (!read_word(heap, object, fields, names->extra, &words.count) ||
+		    !read_word(heap, object, fields, names->target, &words.target) ||
+		    !read_word(heap, object, fields, names->code, &words.code) ||
+		    !read_word(heap, object, fields, names->helper, &words.handlers))
+			continue;
+		words.code_aux = words.count;
+		*ret = words;
+		return true;
+	}
+	return false;
+}
+
 bool delegate_words_read(struct heap *heap, const struct object *object,
 			 const struct field_list *fields, struct delegate_words *ret)
 {
+	if (read_compiled(heap, object, fields, ret))
+		return true;
 	struct member target = fact_in_list(heap, object, fields, FACT_DELEGATE_TARGET),
 		      code = fact_in_list(heap, object, fields, FACT_DELEGATE_CODE),
 		      aux = fact_in_list(heap, object, fields, FACT_DELEGATE_CODE_AUX),

@@ -6,6 +6,8 @@
 #include "gc/heap.h"
 #include "mem/memory.h"
 #include "runtime/coreclr/types/type_lookup.h"
+#include "runtime/runtime_ops.h"
+#include "runtime/statics.h"
 #include "util/alloc.h"
 
 /* Most fields that one path steps through. */
@@ -370,11 +372,73 @@ struct member member_static(struct members *members, const char *type_name, cons
 	return member;
 }
 
+/* The types of objects that only one static field holds. */
+static const struct {
+	enum fact fact;
+	enum net_type type;
+	bool is_array; /* of such objects */
+} only_holders[] = {
+	{ FACT_PORTABLE_POOL_ONE, NET_PORTABLE_POOL, false },
+	{ FACT_POOL_WORK, NET_WORK_QUEUE, false },
+	{ FACT_TIMER_QUEUES, NET_TIMER_QUEUE, true },
+	{ FACT_LOCAL_QUEUES_ALL, NET_LOCAL_QUEUE, true },
+	{ FACT_LOCAL_QUEUES_ALL_8, NET_LOCAL_QUEUE, true },
+	{ FACT_HILL_CLIMBER, NET_HILL_CLIMBING, false },
+};
+
+static bool is_of(struct runtime *runtime, const struct type *type, enum net_type of, bool is_array)
+{
+	size_t size;
+	const char *name = type_name(runtime, type, &size);
+	if (!is_array)
+		return net_type_is(of, name, size);
+	return size > 2 && memcmp(name + size - 2, "[]", 2) == 0 && net_type_is(of, name, size - 2);
+}
+
+/* Where static fields have no names, the object in one may tell which it is. */
+static struct member find_holder(struct members *members, const struct static_slots *slots,
+				 enum net_type of, bool is_array)
+{
+	struct runtime *runtime = members->heap->runtime;
+	for (size_t i = 0; i < slots->rows_count; i++) {
+		struct object object;
+		uint64_t value = 0, at = slots->rows[i].address;
+		if (slots->rows[i].thread == UINT32_MAX &&
+		    memory_u64(members->heap->memory, at, &value) &&
+		    member_object(members, value, &object) &&
+		    is_of(runtime, object.type, of, is_array))
+			return (struct member){ .address = at,
+						.bits = value,
+						.type = object.type,
+						.element_type = ELEMENT_CLASS };
+	}
+	return no_member(MEMBER_ABSENT);
+}
+
+static struct member static_by_its_object(struct members *members, enum fact fact)
+{
+	struct runtime *runtime = members->heap->runtime;
+	struct member member = no_member(MEMBER_ABSENT);
+	for (size_t i = 0; i < sizeof(only_holders) / sizeof(only_holders[0]); i++) {
+		struct static_slots slots;
+		if (only_holders[i].fact != fact ||
+		    runtime_capabilities(runtime) & RUNTIME_METADATA ||
+		    static_slots_read(runtime, NULL, &slots, NULL) != HD_OK)
+			continue;
+		member = find_holder(members, &slots, only_holders[i].type,
+				     only_holders[i].is_array);
+		static_slots_deinit(&slots);
+	}
+	return member;
+}
+
 struct member fact_static(struct members *members, enum fact fact)
 {
 	const struct fact_row *row = fact_row(fact);
 	const char *name = net_type_name(row->type);
 	struct member member = member_static(members, name, row->path);
+	if (member.state == MEMBER_ABSENT)
+		member = static_by_its_object(members, fact);
 	const struct type *type = type_by_name(members->heap->runtime, name, 0);
 	if (member.state != MEMBER_ABSENT) {
 		note_found(members->heap, fact);

@@ -4,6 +4,7 @@
 #include "framework/member.h"
 #include "inspect/value.h"
 #include "runtime/coreclr/threads/thread_words.h"
+#include "runtime/runtime_ops.h"
 #include "util/text.h"
 
 /* How many bytes of a Thread object are read. */
@@ -48,7 +49,12 @@ static bool find_object(struct heap *heap, const struct runtime_thread *thread, 
 {
 	uint64_t words[THREAD_WORDS_MAX];
 	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
+	const struct runtime_ops *ops = runtime_ops(heap->runtime);
 	bool found = false;
+	if (ops->thread_object) {
+		uint64_t address = ops->thread_object(heap->runtime, thread);
+		return address && object_read(heap, &window, address, ret);
+	}
 	size_t count = runtime_thread_words(heap->runtime, thread, words);
 	for (size_t i = 0; i < count && !found; i++) {
 		uint64_t handle = words[i], object = 0;

@@ -87,6 +87,12 @@ struct runtime_ops {
 	/** See thread_local_data_read(); NULL: no thread has one. */
 	bool (*thread_locals)(struct runtime *runtime, const struct runtime_thread *thread,
 			      unsigned int index, struct thread_local_data *ret);
+	/**
+	 * Address of the managed object of a thread; 0: it has none, or it is not known.  NULL: the
+	 * thread's own words lead to it.
+	 */
+	uint64_t (*thread_object)(const struct runtime *runtime,
+				  const struct runtime_thread *thread);
 	/** See module_list(). */
 	enum hd_status (*modules)(struct runtime *runtime, struct module *const **ret,
 				  size_t *ret_count, struct hd_error *err);

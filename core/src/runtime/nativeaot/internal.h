@@ -57,6 +57,8 @@ static inline bool aot_pointer(const struct runtime *runtime, uint64_t base, enu
 
 /** runtime_ops.threads of NativeAOT. */
 enum hd_status aot_threads(struct runtime *runtime, struct hd_error *err);
+/** runtime_ops.thread_object of NativeAOT: System.Threading.Thread.t_currentThread, a thread static. */
+uint64_t aot_thread_object(const struct runtime *runtime, const struct runtime_thread *thread);
 /** runtime_ops.describe_type of NativeAOT. */
 bool aot_describe_type(const struct runtime *runtime, uint64_t method_table, struct type *ret);
 /** runtime_ops.type_name of NativeAOT. */

@@ -174,5 +174,6 @@ const struct runtime_ops nativeaot_ops = {
 	.statics = aot_statics,
 	.static_name = aot_static_name,
 	.thread_locals = aot_thread_locals,
+	.thread_object = aot_thread_object,
 	.stack = &nativeaot_stack_ops,
 };

@@ -59,7 +59,7 @@ static bool refers_to(const struct runtime *runtime, uint64_t slot, uint64_t met
  * The object System.Threading.Thread of the thread: a thread static, and the only one of the
  * framework with that type.  0: it has none, or it is not known.
  */
-static uint64_t managed_thread(const struct runtime *runtime, const struct runtime_thread *thread)
+uint64_t aot_thread_object(const struct runtime *runtime, const struct runtime_thread *thread)
 {
 	uint64_t method_table = aot_known_type(runtime, AOT_TYPE_THREAD);
 	uint64_t list = 0, holder = 0, table = 0, object = 0;
@@ -103,7 +103,7 @@ static bool read_thread(const struct runtime *runtime, uint64_t address, struct 
 	(void)memory_u32(runtime->memory, address + layout->offsets[AOT_THREAD_STATE], &state);
 	if (state & STATE_DETACHED)
 		ret->state |= THREAD_STATE_DEAD;
-	ret->id = managed_id(runtime, managed_thread(runtime, ret));
+	ret->id = managed_id(runtime, aot_thread_object(runtime, ret));
 	read_context(runtime, ret);
 	read_exception(runtime, ret);
 	return true;
