@@ -43,13 +43,10 @@ static const struct {
 	long arguments[6];
 } attacks[] = {
 	{ "open", SYS_openat, { AT_FDCWD, (long)"/etc/passwd", O_RDONLY } },
-	{ "old-open", SYS_open, { (long)"/etc/passwd", O_RDONLY } },
 	{ "openat2", SYS_openat2, { AT_FDCWD, (long)"/etc/passwd" } },
 	{ "write", SYS_openat, { AT_FDCWD, (long)name, O_WRONLY | O_CREAT, 0600 } },
-	{ "creat", SYS_creat, { (long)name, 0600 } },
 	{ "exec", SYS_execve, { (long)"/bin/true" } },
 	{ "execveat", SYS_execveat, { AT_FDCWD, (long)"/bin/true" } },
-	{ "fork", SYS_fork, { 0 } },
 	{ "vfork", SYS_clone, { SIGCHLD } },
 	{ "socket", SYS_socket, { AF_INET, SOCK_STREAM } },
 	{ "connect", SYS_connect, { 2, (long)&address, sizeof(address) } },
@@ -72,10 +69,10 @@ static const struct {
 	{ "protect", SYS_mprotect, { (long)page, 4096, PROT_READ | PROT_EXEC } },
 	{ "type", SYS_ioctl, { 2, TIOCSTI, (long)"x" } },
 	{ "limit", SYS_prlimit64, { 0, RLIMIT_AS, (long)&no_limit } },
-	{ "unlink", SYS_unlink, { (long)name } },
-	{ "rename", SYS_rename, { (long)name, (long)name } },
-	{ "mkdir", SYS_mkdir, { (long)name, 0700 } },
-	{ "chmod", SYS_chmod, { (long)name, 04777 } },
+	{ "unlink", SYS_unlinkat, { AT_FDCWD, (long)name } },
+	{ "rename", SYS_renameat2, { AT_FDCWD, (long)name, AT_FDCWD, (long)name } },
+	{ "mkdir", SYS_mkdirat, { AT_FDCWD, (long)name, 0700 } },
+	{ "chmod", SYS_fchmodat, { AT_FDCWD, (long)name, 04777 } },
 	{ "fchmod", SYS_fchmod, { 1, 04777 } },
 	{ "mount", SYS_mount, { (long)name, (long)name } },
 	{ "unshare", SYS_unshare, { 0x10000000 } },
@@ -85,7 +82,17 @@ static const struct {
 	{ "io-uring", SYS_io_uring_setup, { 1 } },
 	{ "userfaultfd", SYS_userfaultfd, { 0 } },
 	{ "keyring", SYS_keyctl, { 0 } },
+#ifdef __x86_64__
+	/* Newer processors never had these. */
+	{ "old-open", SYS_open, { (long)"/etc/passwd", O_RDONLY } },
+	{ "old-creat", SYS_creat, { (long)name, 0600 } },
+	{ "old-fork", SYS_fork, { 0 } },
+	{ "old-unlink", SYS_unlink, { (long)name } },
+	{ "old-rename", SYS_rename, { (long)name, (long)name } },
+	{ "old-mkdir", SYS_mkdir, { (long)name, 0700 } },
+	{ "old-chmod", SYS_chmod, { (long)name, 04777 } },
 	{ "x32", 0x40000000 | SYS_openat, { AT_FDCWD, (long)"/etc/passwd", O_RDONLY } },
+#endif
 };
 
 /* None of these calls may return: the process has to be killed in the call. */

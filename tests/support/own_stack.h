@@ -3,11 +3,13 @@
 
 #include <stdint.h>
 
+#include "arch/arch.h"
+
 #define OWN_FRAMES_MAX 64u
 
 /** The stack of the calling thread, as libgcc unwinds it. */
 struct own_stack {
-	uint64_t registers[17];       /**< rax rcx rdx rbx rsp rbp rsi rdi r8 ... r15 rip */
+	uint64_t registers[ARCH_REGISTERS_MAX]; /**< by the numbers of this machine's processor */
 	uint64_t ips[OWN_FRAMES_MAX]; /**< of the frame that has the registers, and its callers */
 	unsigned int count;
 };

@@ -305,7 +305,7 @@ static void compare_with_libgcc(const struct own_stack *expected)
 	process_server_release(server);
 	struct cfi *cfi = cfi_create(target);
 	REQUIRE(cfi);
-	struct registers registers = { .arch = &arch_x86_64 };
+	struct registers registers = { .arch = arch_of_host() };
 	memcpy(registers.values, expected->registers, sizeof(registers.values));
 	enum cfi_result result = CFI_FRAME;
 	unsigned int i = 0;
@@ -315,7 +315,8 @@ static void compare_with_libgcc(const struct own_stack *expected)
 			break;
 		own_signals += result == CFI_SIGNAL;
 		i++;
-		ASSERT_UINT(registers.values[REG_RIP], i < expected->count ? expected->ips[i] : 0);
+		ASSERT_UINT(registers.values[registers.arch->ip],
+			    i < expected->count ? expected->ips[i] : 0);
 	}
 	/* The caller of the last is undefined: to libgcc a frame without an address. */
 	ASSERT_UINT(result, CFI_END);
