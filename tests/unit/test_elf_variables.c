@@ -165,6 +165,18 @@ TEST(a_value_in_two_places_has_pieces)
 	CU_ASSERT(memcmp(entry_of("arg1") + 11, mixed, sizeof(mixed)) == 0);
 }
 
+TEST(a_value_that_does_not_fit_into_its_register_is_at_the_address_in_it)
+{
+	uint64_t value = fake_type(fake, &(struct fake_type){ .base_size = 40, .flags = 0x40000 });
+	make_variables(1, 0);
+	const struct type *type = type_find(making.runtime, value);
+	variables.type_rows[0] = elf_types_stored(&variables.types, type);
+	add_range(0, 0, SIZE, (struct variable_home){ HOME_REGISTER, REG_RBX, 0, 0 });
+	write_all();
+	ASSERT_UINT(entry_of("arg0")[11], OP_BREG0 + 3);
+	ASSERT_UINT(entry_of("arg0")[12], 0);
+}
+
 TEST(a_handler_has_only_its_part_of_the_ranges)
 {
 	make_variables(1, 0);

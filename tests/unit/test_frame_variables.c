@@ -241,6 +241,17 @@ TEST(arguments_have_names_types_and_values)
 	ASSERT_UINT(variables.rows[2].state, VARIABLE_KNOWN);
 	ASSERT_UINT(variables.rows[2].object.address, fixture.string);
 	frame_variables_deinit(&variables);
+	/* A register cannot have a Point: it has the address of one. */
+	nibbles = (struct nibbles){ 0 };
+	put(&nibbles, 1);
+	put_place(&nibbles, 4, 0, REG_R12, 0);
+	put_info(&fixture, desc, &nibbles);
+	variables = read(&fixture);
+	ASSERT_UINT(variables.rows[4].state, VARIABLE_KNOWN);
+	ASSERT_UINT(variables.rows[4].value.form, FORM_STRUCT);
+	ASSERT_UINT(variables.rows[4].value.address, SP + 8);
+	ASSERT_UINT(variables.rows[4].address, SP + 8);
+	frame_variables_deinit(&variables);
 	end(&fixture);
 }
 

@@ -214,8 +214,11 @@ static void put_place(struct text *text, const struct arch *arch, const struct v
 	bool is_two = size > DWARF_ADDRESS && size <= 2 * (uint64_t)DWARF_ADDRESS;
 	switch (home->kind) {
 	case HOME_REGISTER:
+		/* It has the address of what does not fit into it. */
 		if (size <= DWARF_ADDRESS)
 			put_register(text, arch, home->number);
+		else
+			put_address(text, arch, home->number, 0);
 		break;
 	case HOME_FLOAT_REGISTER:
 		if (home->number < arch->dwarf.floats)

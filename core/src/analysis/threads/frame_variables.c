@@ -5,6 +5,9 @@
 #include "runtime/coreclr/code/source.h"
 #include "util/alloc.h"
 
+/* Bytes of a boxed struct that are none of its fields: its MethodTable, and the header of objects. */
+#define BOX_OVERHEAD 16u
+
 /* A frame whose variables are read. */
 struct frame_reading {
 	struct heap *heap;
@@ -31,9 +34,9 @@ static bool read_register(const struct frame_reading *reading, unsigned int numb
 	return true;
 }
 
-/* Find where the variable is; its value, if it is in a register. */
+/* Find where the variable is; its value, if it is in a register and not @p is_wide. */
 static enum variable_state locate_variable(const struct frame_reading *reading,
-					   const struct variable_home *home,
+					   const struct variable_home *home, bool is_wide,
 					   struct frame_variable *row, uint64_t *ret_word)
 {
 	uint64_t word = 0;
@@ -54,11 +57,11 @@ static enum variable_state locate_variable(const struct frame_reading *reading,
 	row->offset = home->offset;
 	if (!read_register(reading, home->number, &word))
 		return VARIABLE_LOST;
-	if (home->kind == HOME_REGISTER) {
+	if (home->kind == HOME_REGISTER && !is_wide) {
 		*ret_word = word;
 		return VARIABLE_KNOWN;
 	}
-	if (home->kind != HOME_REGISTER_ADDRESS)
+	if (home->kind == HOME_STACK || home->kind == HOME_STACK_ADDRESS)
 		word += (uint64_t)(int64_t)home->offset;
 	if (home->kind == HOME_STACK_ADDRESS && !memory_u64(reading->heap->memory, word, &word))
 		return VARIABLE_UNREADABLE;
@@ -108,6 +111,14 @@ static void read_variable_value(const struct frame_reading *reading,
 	}
 }
 
+/* A struct that does not fit into a register: if one has it, it has its address (doc/coreclr.md 12.13). */
+static bool is_wide(struct heap *heap, const struct method_variable *variable)
+{
+	return variable->type &&
+	       element_of(heap, variable->element_type, variable->type) == ELEMENT_VALUE &&
+	       variable->type->base_size > BOX_OVERHEAD + 8;
+}
+
 static void read_variable_row(const struct frame_reading *reading,
 			      const struct method_variable *variable,
 			      const struct variable_home *home, struct frame_variable *row)
@@ -115,7 +126,7 @@ static void read_variable_row(const struct frame_reading *reading,
 	uint64_t word = 0;
 	*row = (struct frame_variable){ .home = home->kind, .base = ARCH_NONE };
 	row->value.form = row->target.form = FORM_MISSING;
-	row->state = locate_variable(reading, home, row, &word);
+	row->state = locate_variable(reading, home, is_wide(reading->heap, variable), row, &word);
 	if (row->state == VARIABLE_KNOWN)
 		read_variable_value(reading, variable, word, row);
 }
