@@ -9,6 +9,8 @@
 #include "support/assert_more.h"
 #include "support/fake_memory.h"
 #include "support/suite.h"
+#include "targets/target.h"
+#include "unwind/cfi.h"
 #include "util/text.h"
 
 #define FUNCTION   ((uint64_t)0xffff40000000)
@@ -420,6 +422,28 @@ TEST(signal_frames)
 	fake_poke_u64(&fixture.memory, UCONTEXT + 464, 0);
 	CU_ASSERT_FALSE(arm64_signal_context(memory, UCONTEXT, &fixture.registers));
 	CU_ASSERT_FALSE(arm64_signal_context(memory, 0x1000, &fixture.registers));
+	fake_memory_deinit(&fixture.memory);
+}
+
+TEST(handlers_of_signals_return_to_what_they_interrupted)
+{
+	struct fixture fixture = set_up(0, true);
+	fake_poke_u64(&fixture.memory, FUNCTION, UINT64_C(0xd4000001d2801168));
+	put_ucontext(&fixture);
+	struct target *target = target_create(TARGET_CORE, NULL);
+	REQUIRE(target);
+	target->memory = &fixture.memory.memory;
+	struct cfi *cfi = cfi_create(target);
+	REQUIRE(cfi);
+	/* The kernel's record begins with a siginfo_t. */
+	fixture.registers.values[ARM64_PC] = FUNCTION;
+	fixture.registers.values[ARM64_SP] = UCONTEXT - 128;
+	ASSERT_UINT(cfi_step(cfi, false, &fixture.registers), CFI_SIGNAL);
+	ASSERT_UINT(value(&fixture, 0), 100);
+	ASSERT_UINT(value(&fixture, ARM64_SP), SP);
+	cfi_destroy(cfi);
+	target->memory = NULL;
+	target_destroy(target);
 	fake_memory_deinit(&fixture.memory);
 }
 

@@ -48,6 +48,8 @@ struct address_space {
 		signal_stack; /**< bytes that CoreCLR maps for the signals of a thread, after a page
 				* that guards them */
 	uint64_t red_zone;    /**< bytes below the stack pointer that a function may use */
+	/** Bytes from the stack pointer of a signal handler that has returned to the ucontext_t of the kernel. */
+	uint64_t signal_record;
 	/** The bits of an address of code; the others of a pointer may be its signature. */
 	uint64_t code_mask;
 };

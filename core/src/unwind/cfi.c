@@ -570,7 +570,8 @@ enum cfi_result cfi_step(struct cfi *cfi, bool is_exact, struct registers *regis
 	struct cfi_rules rules;
 	/* By its code, as libgcc does (x86_64_fallback_frame_state): musl has no FDE for it. */
 	if (arch->ops->is_signal_return(memory, pc) &&
-	    arch->ops->signal_context(memory, registers_sp(registers), registers))
+	    arch->ops->signal_context(memory, registers_sp(registers) + arch->space.signal_record,
+				      registers))
 		return CFI_SIGNAL;
 	/* A call may be the last instruction of its function. */
 	pc -= is_exact ? 0 : 1;

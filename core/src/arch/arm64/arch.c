@@ -117,6 +117,7 @@ const struct arch arch_arm64 = {
 		   .page_max = 65536,
 		   .signal_stack = UINT64_C(5) * 4096,
 		   .red_zone = 0,
+		   .signal_record = 128, /* after a siginfo_t */
 		   .code_mask = ((uint64_t)1 << 48) - 1 },
 	.relative_relocation = R_AARCH64_RELATIVE,
 	.ops = &ops,
