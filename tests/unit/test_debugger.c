@@ -8,6 +8,7 @@
 
 #include <heapdump/debugger.h>
 
+#include "arch/arch.h"
 #include "arch/x86_64/register_table.h"
 #include "support/assert_more.h"
 #include "support/elf_maker.h"
@@ -60,6 +61,7 @@ static struct hd_debugger make_debugger(void)
 		.read = read_shown,
 		.stack_pointer = BASE + 0x1000,
 		.register_count = REGISTERS,
+		.processor = "x86_64",
 	};
 }
 
@@ -256,7 +258,9 @@ TEST(local_process_is_read_past_the_debugger)
 		CU_ASSERT(target->module_count > 1 && target->map.mapping_count > 4);
 		CU_ASSERT(target->auxv.phdr != 0);
 		ASSERT_UINT(target->findings.count, 0);
-		check_threads(target);
+		/* On another machine the process is of that machine's processor. */
+		if (arch_of_host() == &arch_x86_64)
+			check_threads(target);
 		target_destroy(target);
 		CU_ASSERT(child_is_running(&child));
 	}
