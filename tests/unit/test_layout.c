@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "arch/arch.h"
 #include "runtime/coreclr/layout.h"
 #include "support/assert_more.h"
 #include "support/suite.h"
@@ -144,11 +145,17 @@ TEST(builds)
 TEST(versions_of_the_builds)
 {
 	char text[64];
-	layout_build_versions(text, sizeof(text));
+	layout_build_versions(&arch_x86_64, false, text, sizeof(text));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "10.0.15, 11.0.0"));
 	CU_ASSERT_PTR_NULL(strstr(text, "11.0.0, 11.0.0"));
-	layout_build_versions(text, 4);
+	layout_build_versions(&arch_x86_64, false, text, 4);
 	ASSERT_UINT(strlen(text), 3);
+	layout_build_versions(&arch_x86_64, true, text, sizeof(text));
+	ASSERT_TEXT(text, "8.0.34, 10.0.15, 11.0.0");
+	layout_build_versions(&arch_arm64, false, text, sizeof(text));
+	ASSERT_TEXT(text, "10.0.15, 11.0.0");
+	layout_build_versions(&arch_arm64, true, text, sizeof(text));
+	ASSERT_TEXT(text, "");
 }
 
 SUITE(.name = "layout")

@@ -145,7 +145,7 @@ static void write_stop(struct call *call)
 	X(RUNTIME_PROVEN, "runtime.proven", NULL, KIND_FLAG, 0, 0,                               \
 	  "was this build of it compared with other tools?")                                     \
 	X(RUNTIME_PROVEN_VERSIONS, "runtime.proven_versions", NULL, KIND_TEXT, 0, 0,             \
-	  "versions that were")                                                                  \
+	  "versions of .NET for this processor and C library that were")                         \
 	X(RUNTIME_GC, "runtime.gc", NULL, KIND_TEXT, 0, 0, "server or workstation")              \
 	X(RUNTIME_STANDALONE, "runtime.standalone_gc", NULL, KIND_TEXT, 0, 0,                    \
 	  "file of the GC that was loaded instead")                                              \
@@ -170,16 +170,17 @@ static void runtime_cells(const struct heap *heap, struct cell cells[RUNTIME_COL
 			  char versions[VERSIONS_SIZE])
 {
 	const struct runtime *runtime = heap->runtime;
+	const struct target *target = runtime_target(runtime);
 	bool has_descriptor = coreclr_has_descriptor(runtime);
 	cells[RUNTIME_VERSION] = cell_string(runtime_version(runtime));
 	cells[RUNTIME_FLAVOR] = cell_string(runtime_flavor(runtime));
-	if (target_musl(runtime_target(runtime)))
+	if (target_musl(target))
 		cells[RUNTIME_LIBC] = cell_string("musl");
 	cells[RUNTIME_BUILD_ID] = cell_string(runtime_build_id(runtime));
 	cells[RUNTIME_PATH] = cell_string(runtime_path(runtime));
 	cells[RUNTIME_SINGLE_FILE] = cell_flag(runtime_is_single_file(runtime));
 	cells[RUNTIME_GC] = cell_string(runtime_has_server_gc(runtime) ? "server" : "workstation");
-	cells[RUNTIME_STANDALONE] = cell_string(standalone_gc(runtime_target(runtime)));
+	cells[RUNTIME_STANDALONE] = cell_string(standalone_gc(target));
 	cells[RUNTIME_HEAPS] = cell_number(heap->heap_count);
 	cells[RUNTIME_REGIONS] = cell_flag(runtime_has_regions(runtime));
 	cells[RUNTIME_COLLECTING] = cell_flag(heap->gc_in_progress);
@@ -187,9 +188,10 @@ static void runtime_cells(const struct heap *heap, struct cell cells[RUNTIME_COL
 	if (!coreclr_has_field(runtime, L_MT_FLAGS))
 		return;
 	cells[RUNTIME_LAYOUT] = cell_string(has_descriptor ? "descriptor" : "table");
-	layout_build_versions(versions, VERSIONS_SIZE);
+	layout_build_versions(target->arch, target_musl(target), versions, VERSIONS_SIZE);
 	cells[RUNTIME_PROVEN] = cell_flag(layout_build_find(runtime_build_id(runtime)) != NULL);
-	cells[RUNTIME_PROVEN_VERSIONS] = cell_string(versions);
+	if (*versions)
+		cells[RUNTIME_PROVEN_VERSIONS] = cell_string(versions);
 	cells[RUNTIME_LAYOUT_TEXT] = cell_string(
 		has_descriptor ? "the runtime's contract descriptor" : "tables for its version");
 }
@@ -205,8 +207,8 @@ static void write_runtime(struct call *call, const struct heap_totals *totals)
 			"             {runtime.path}\n"
 			"[=layout_text Layout:      {layout_text} (info -layout lists it)\n"
 			"Proven:      [?runtime.proven this build was compared with other tools|this "
-			"build was not compared with other tools]; builds of .NET "
-			"{runtime.proven_versions} were\n]"
+			"build was not compared with other tools][=runtime.proven_versions ; builds of "
+			".NET {runtime.proven_versions} were]\n]"
 			"GC:          {runtime.gc}, [?runtime.regions regions|segments], "
 			"{runtime.heaps:+heap}[, standalone {runtime.standalone_gc}]; "
 			"[?runtime.gc_in_progress a collection was moving objects|no collection was "

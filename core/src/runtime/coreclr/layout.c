@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/arch.h"
+
 #define SERIES_COUNT 4u
 
 static const struct {
@@ -35,24 +37,30 @@ static const char *const origin_names[] = {
  * other tools, the newest first.
  */
 static const struct layout_build builds[] = {
-	{ "2e5299ab22fd653a381ea8fe12c9b89646056681", "11.0.0", 11 },
-	{ "a44470e1693c65783b6ea573e9a3dca1147f611e", "11.0.0", 11 }, /* singlefilehost */
-	{ "d609bd1f4c20ae911f631467801d5e309bd5c130", "11.0.0", 11 }, /* musl */
-	{ "8bf288ace59ee1c481cac272feef856d80cd0c3c", "11.0.0", 11 }, /* arm64 */
-	{ "c75d55af618b5f1a0769385ed23079bbe267be0d", "10.0.15", 10 },
-	{ "6eef9fc6928b43c5f2fe37864a91199a2e57d047", "10.0.15", 10 }, /* singlefilehost */
-	{ "3a7bd6333d734a3574f0f8f187fe6c19a2c7bc5a", "10.0.15", 10 }, /* musl */
-	{ "95c8b37b2fe3bb76eee1b50c478b70475b3a6bb3", "10.0.15", 10 }, /* arm64 */
-	{ "79945f51fb2612f13b7667a10a8fd29122664791", "10.0.12", 10 },
-	{ "c36ad71424f1fa2ffd952574ab64dd0d952b101a", "10.0.12", 10 }, /* singlefilehost */
-	{ "ea2417846f6e65e39f48c6d7442f409cc97a7f36", "9.0.23", 9 },
-	{ "1d7d74546b4c822bea094156ebb244703a41ce97", "9.0.23", 9 }, /* singlefilehost */
-	{ "d87b5d0133d3c0a3b21c0f399e6b5c6ba7fd0865", "9.0.20", 9 },
-	{ "d2529b38862d9b522a8367dd2c7ad146ba135ec8", "8.0.34", 8 },
-	{ "3791e1686d0a011b6f37325b7febb5003cad6433", "8.0.34", 8 }, /* singlefilehost */
-	{ "d801f62275c8d68cbc395038ef78dce6ee3ed9ea", "8.0.34", 8 }, /* musl */
-	{ "0da63843bf6011305b4d9ed2f178448acb81f223", "8.0.31", 8 },
-	{ "cc3a8daf4e1ef3852205bdfec28d2f295cf5dc0b", "8.0.31", 8 }, /* singlefilehost */
+	{ "2e5299ab22fd653a381ea8fe12c9b89646056681", "11.0.0", 11, &arch_x86_64, false },
+	{ "a44470e1693c65783b6ea573e9a3dca1147f611e", "11.0.0", 11, &arch_x86_64,
+	  false }, /* singlefilehost */
+	{ "d609bd1f4c20ae911f631467801d5e309bd5c130", "11.0.0", 11, &arch_x86_64, true },
+	{ "8bf288ace59ee1c481cac272feef856d80cd0c3c", "11.0.0", 11, &arch_arm64, false },
+	{ "c75d55af618b5f1a0769385ed23079bbe267be0d", "10.0.15", 10, &arch_x86_64, false },
+	{ "6eef9fc6928b43c5f2fe37864a91199a2e57d047", "10.0.15", 10, &arch_x86_64,
+	  false }, /* singlefilehost */
+	{ "3a7bd6333d734a3574f0f8f187fe6c19a2c7bc5a", "10.0.15", 10, &arch_x86_64, true },
+	{ "95c8b37b2fe3bb76eee1b50c478b70475b3a6bb3", "10.0.15", 10, &arch_arm64, false },
+	{ "79945f51fb2612f13b7667a10a8fd29122664791", "10.0.12", 10, &arch_x86_64, false },
+	{ "c36ad71424f1fa2ffd952574ab64dd0d952b101a", "10.0.12", 10, &arch_x86_64,
+	  false }, /* singlefilehost */
+	{ "ea2417846f6e65e39f48c6d7442f409cc97a7f36", "9.0.23", 9, &arch_x86_64, false },
+	{ "1d7d74546b4c822bea094156ebb244703a41ce97", "9.0.23", 9, &arch_x86_64,
+	  false }, /* singlefilehost */
+	{ "d87b5d0133d3c0a3b21c0f399e6b5c6ba7fd0865", "9.0.20", 9, &arch_x86_64, false },
+	{ "d2529b38862d9b522a8367dd2c7ad146ba135ec8", "8.0.34", 8, &arch_x86_64, false },
+	{ "3791e1686d0a011b6f37325b7febb5003cad6433", "8.0.34", 8, &arch_x86_64,
+	  false }, /* singlefilehost */
+	{ "d801f62275c8d68cbc395038ef78dce6ee3ed9ea", "8.0.34", 8, &arch_x86_64, true },
+	{ "0da63843bf6011305b4d9ed2f178448acb81f223", "8.0.31", 8, &arch_x86_64, false },
+	{ "cc3a8daf4e1ef3852205bdfec28d2f295cf5dc0b", "8.0.31", 8, &arch_x86_64,
+	  false }, /* singlefilehost */
 };
 
 void layout_name(enum layout_field field, const char **ret_type, const char **ret_field)
@@ -135,17 +143,18 @@ const struct layout_build *layout_build_find(const char *build_id)
 	return NULL;
 }
 
-void layout_build_versions(char *buf, size_t size)
+void layout_build_versions(const struct arch *arch, bool is_musl, char *buf, size_t size)
 {
+	const char *last = "";
 	size_t used = 0;
 	*buf = '\0';
 	/* The newest come first. */
 	for (size_t i = sizeof(builds) / sizeof(builds[0]); i-- > 0 && used < size;) {
-		if (i + 1 < sizeof(builds) / sizeof(builds[0]) &&
-		    strcmp(builds[i].version, builds[i + 1].version) == 0)
+		if (builds[i].arch != arch || builds[i].is_musl != is_musl ||
+		    strcmp(builds[i].version, last) == 0)
 			continue;
-		int more = snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
-				    builds[i].version);
+		last = builds[i].version;
+		int more = snprintf(buf + used, size - used, "%s%s", used ? ", " : "", last);
 		used += more > 0 ? (size_t)more : 0;
 	}
 }

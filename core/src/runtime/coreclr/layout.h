@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arch;
+
 /** Where an offset was taken from. */
 enum layout_origin {
 	ORIGIN_NONE,       /**< not known for this runtime */
@@ -246,9 +248,11 @@ struct layout_build {
 	const char *build_id; /**< lower-case hex */
 	const char *version;  /**< "10.0.12" */
 	unsigned int major;
+	const struct arch *arch; /**< the processor and the C library that it is made for */
+	bool is_musl;
 };
 
 /** The build with that build-id, or NULL when it is not known. */
 const struct layout_build *layout_build_find(const char *build_id);
-/** The versions of all known builds, ascending, each once: "8.0.31, 9.0.20"; cut to @p size. */
-void layout_build_versions(char *buf, size_t size);
+/** The versions of the known builds for a platform, ascending, each once: "8.0.31, 9.0.20"; cut to @p size. */
+void layout_build_versions(const struct arch *arch, bool is_musl, char *buf, size_t size);
