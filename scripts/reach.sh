@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # reach.sh musl|arm64|nativeaot [VERSION...]: programs of other kinds than this machine's: .NET for linux-musl-x64 (Alpine), run by
-# Debian's musl, for linux-arm64, run by qemu-user, with heapdump built for arm64, too, and NativeAOT programs, compiled here.
+# Debian's musl, for linux-arm64, run in a virtual machine and by qemu-user, with heapdump built for arm64, too, and NativeAOT
+# programs, compiled here.
 #
-# It takes two minutes, and ten for arm64, fetches NuGet's runtime packs and dotnet-dump (all pinned, in BUILD/reach) and Debian's
-# packages for arm64, and ends with 77 where these, the .NET SDK, musl-tools, or qemu-user-static and gcc-aarch64-linux-gnu are
-# not here. HEAPDUMP_BUILD is the folder of the build (build).
+# It takes two minutes, and twenty for arm64, fetches NuGet's runtime packs and dotnet-dump (all pinned, in BUILD/reach) and Debian's
+# packages for arm64, and ends with 77 where these, the .NET SDK, musl-tools, or qemu-user-static, qemu-system-arm and
+# gcc-aarch64-linux-gnu are not here. HEAPDUMP_BUILD is the folder of the build (build).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export HEAPDUMP_BUILD=${HEAPDUMP_BUILD:-$PWD/build}

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Iterator, Sequence
 
 SOURCE = Path(os.environ.get("HEAPDUMP_SOURCE", Path(__file__).resolve().parents[2]))
 BUILD = Path(os.environ.get("HEAPDUMP_BUILD", SOURCE / "build"))
@@ -45,6 +45,12 @@ APPS = {
     "awaits": "awaits",
 }
 ORACLE = "10.0.750501"
+# The commands that dotnet-dump gets.
+ASKED = [
+    part
+    for word in ("dumpheap -stat", "gchandles", "clrstack -all", "exit")
+    for part in ("-c", word)
+]
 LOADER = "/lib/ld-musl-x86_64.so.1"
 SKIPPED = 77
 NODES = 2007  # 2000 in Keeper.All, five and two on threads
@@ -181,39 +187,41 @@ def check_apps() -> list[str]:
     return bad
 
 
-def compile_against(folders: list[Path], out: Path) -> None:
-    """Compile truth.cs against the assemblies of these folders."""
+def compile_against(
+    folders: list[Path], out: Path, sources: Sequence[Path] = (HERE / "truth.cs",)
+) -> None:
+    """Compile a program against the assemblies of these folders."""
     sdk = run("dotnet", "--list-sdks").strip().split("\n")[-1]
     match = re.match(r"(\S+) \[(.*)\]", sdk)
     assert match, sdk
-    names = (
-        "System.Private.CoreLib System.Runtime System.Console System.Collections System.Threading"
-    )
-    names += " System.Threading.Thread System.Runtime.InteropServices System.Threading.Tasks"
-    files = [folder / f"{name}.dll" for name in names.split() for folder in folders]
-    references = [f"-r:{file}" for file in files if file.exists()]
+    files = {file.name: file for folder in folders for file in folder.glob("System.*.dll")}
     run(
         "dotnet",
         Path(match[2]) / match[1] / "Roslyn" / "bincore" / "csc.dll",
-        *("-nologo", "-noconfig", "-nostdlib", "-o+", "-langversion:latest"),
-        *references,
+        *("-nologo", "-noconfig", "-nostdlib", "-o+", "-unsafe", "-nowarn:CS"),
+        "-langversion:latest",
+        *(f"-r:{file}" for file in files.values()),
         f"-out:{out}",
-        HERE / "truth.cs",
+        *sources,
     )
 
 
-def compile_truth(version: str, rid: str = RID) -> None:
-    """Compile truth.cs against the assemblies of the pack."""
-    out = named("truth", version, rid)
-    out.mkdir(exist_ok=True)
+def compile_program(out: Path, version: str, rid: str, sources: Sequence[Path]) -> None:
+    """Compile a program that runs on the runtime of the pack."""
+    out.parent.mkdir(parents=True, exist_ok=True)
     framework = named("root", version, rid) / "shared" / "Microsoft.NETCore.App" / version
-    compile_against([framework], out / "truth.dll")
-    framework_row = {"name": "Microsoft.NETCore.App", "version": version}
+    compile_against([framework], out, sources)
     options = {
-        "framework": framework_row,
+        "framework": {"name": "Microsoft.NETCore.App", "version": version},
         "configProperties": {"System.Globalization.Invariant": True},
     }
-    (out / "truth.runtimeconfig.json").write_text(json.dumps({"runtimeOptions": options}))
+    text = json.dumps({"runtimeOptions": options})
+    out.with_suffix(".runtimeconfig.json").write_text(text, encoding="utf-8")
+
+
+def compile_truth(version: str, rid: str = RID) -> None:
+    """Compile truth.cs."""
+    compile_program(named("truth", version, rid) / "truth.dll", version, rid, [HERE / "truth.cs"])
 
 
 def environment(version: str) -> dict[str, str]:
@@ -259,16 +267,17 @@ def truth(version: str, *words: str, folder: Path | None = None) -> Iterator[sub
             process.kill()
 
 
-def heapdump(*words: str | Path, allowed: tuple[int, ...] = (0, 1)) -> Any:
+def heapdump(*words: str | Path, program: str = PROGRAM) -> Any:
     """The document of a command."""
     done = subprocess.run(
-        [PROGRAM, "--json", *map(str, words)],
+        [program, "--json", *map(str, words)],
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
         timeout=300,
     )
-    assert done.returncode in allowed, (words, done.returncode, done.stderr)
+    assert done.returncode in (0, 1), (words, done.returncode, done.stderr)
     return json.loads(done.stdout)
 
 
@@ -280,11 +289,15 @@ def own_frames(thread: Any) -> list[str]:
 
 
 def check_target(
-    target: str, options: list[str], crashed: bool
+    target: str, options: list[str], crashed: bool, program: str = PROGRAM
 ) -> tuple[list[str], dict[str, int]]:
     """The errors in the answers about a process or core, and numbers for the table."""
     bad: list[str] = []
-    threads = heapdump(*options, target, "clrstack", "-all")["threads"]
+
+    def ask(*words: str) -> Any:
+        return heapdump(*options, target, *words, program=program)
+
+    threads = ask("clrstack", "-all")["threads"]
     found = {row["name"]: own_frames(row) for row in threads if row["name"]}
     for name, frames in FRAMES.items():
         if found.get(name) != frames:
@@ -295,17 +308,17 @@ def check_target(
     partial = [row["os_id"] for row in threads if row["partial"] or row["missing"]]
     if partial:
         bad.append(f"stacks of {partial} are incomplete")
-    findings = {row["kind"] for row in heapdump(*options, target, "info")["findings"]}
+    findings = {row["kind"] for row in ask("info")["findings"]}
     odd = findings - {"files-unverified", "files-missing"}
     if odd:
         bad.append(f"findings: {odd}")
-    stat = heapdump(*options, target, "dumpheap", "-stat")["types"]
+    stat = ask("dumpheap", "-stat")["types"]
     counts = {row["name"]: row["count"] for row in stat}
     if (counts.get("Node"), counts.get("Fin"), counts.get("Pair[]")) != (NODES, 7, 1):
         bad.append(f"objects: {counts.get('Node')} Node, {counts.get('Fin')} Fin")
-    if heapdump(*options, target, "verifyheap")["damaged"]:
+    if ask("verifyheap")["damaged"]:
         bad.append("verifyheap finds damage")
-    hang = heapdump(*options, target, "hang")
+    hang = ask("hang")
     told = hang["waiting"], hang["threads"] - hang["waiting"] - hang["idle"]
     if told != (6, 1) and not crashed:
         bad.append(f"hang: {told[0]} threads wait and {told[1]} run, and not 6 and 1")
@@ -336,11 +349,9 @@ def oracle(version: str, core: Path) -> str:
     """The answers of dotnet-dump about a core."""
     home = FOLDER / "home"
     home.mkdir(exist_ok=True)
-    words = ["dumpheap -stat", "gchandles", "clrstack -all", "exit"]
-    commands = [part for word in words for part in ("-c", word)]
     tool = oracle_tool()
     env = {**environment(version), "HOME": str(home)}
-    return run(FOLDER / "lib" / "host", tool, "analyze", core, *commands, env=env, timeout=300)
+    return run(FOLDER / "lib" / "host", tool, "analyze", core, *ASKED, env=env, timeout=300)
 
 
 Row = tuple[str, ...]
@@ -365,9 +376,9 @@ def rows_of(text: str) -> dict[str, set[Row]]:
     }
 
 
-def compare(version: str, core: Path) -> tuple[list[str], str]:
-    """Differences from dotnet-dump, and a cell for the table."""
-    theirs = rows_of(oracle(version, core))
+def compare(core: Path, said: str) -> tuple[list[str], str]:
+    """Differences from what dotnet-dump said, and a cell for the table."""
+    theirs = rows_of(said)
     text = "".join(
         run(PROGRAM, core, *words)
         for words in (["dumpheap", "-stat"], ["gchandles"], ["clrstack", "-all"])
@@ -541,7 +552,7 @@ def check_version(version: str) -> list[str]:
     if core:
         check("kernel, FailFast", core, crashed=True)
     bad.extend(f"{version}: {line}" for line in check_debuggers(folder / "full.core"))
-    found, cell = compare(version, folder / "full.core")
+    found, cell = compare(folder / "full.core", oracle(version, folder / "full.core"))
     bad.extend(f"{version} dotnet-dump: {line}" for line in found)
     print(f"{version:8} {'as dotnet-dump':20} {cell}", flush=True)
     return bad
