@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "arch/arch.h"
 #include "gc/layouts/gc_vars.h"
 #include "targets/relocation.h"
 #include "util/alloc.h"
@@ -64,7 +65,8 @@ static void end_symbols(const struct symbols *symbols)
 		fake_poke_u32(symbols->memory, last, hash | 1);
 }
 
-static void write_headers(struct fake_memory *memory, const struct fake_export *options)
+static void write_headers(struct fake_memory *memory, const struct arch *arch,
+			  const struct fake_export *options)
 {
 	const Elf64_Phdr programs[] = {
 		{ .p_type = PT_LOAD, .p_flags = PF_R, .p_filesz = 0x8000, .p_memsz = 0x8000 },
@@ -80,7 +82,7 @@ static void write_headers(struct fake_memory *memory, const struct fake_export *
 	Elf64_Ehdr header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
 					   ELFDATA2LSB, EV_CURRENT },
 			      .e_type = ET_DYN,
-			      .e_machine = EM_X86_64,
+			      .e_machine = arch->machine,
 			      .e_phoff = sizeof(header),
 			      .e_phentsize = sizeof(programs[0]),
 			      .e_phnum = options->build_id ? 4 : 3 };
@@ -337,7 +339,7 @@ void fake_export(struct fake_clr *fake, const struct fake_export *options)
 	fake->target.kind = TARGET_CORE;
 	fake->target.is_64 = true;
 	fake->target.memory = fake->target.own = &memory->memory;
-	write_headers(memory, options);
+	write_headers(memory, fake->options.arch, options);
 	struct symbols symbols = { .memory = memory, .count = 1, .strings = 1 };
 	if (!options->no_table)
 		add_symbol(&symbols, "g_dacTable", FAKE_PLACE_DAC_TABLE,

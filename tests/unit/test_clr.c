@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "arch/arch.h"
 #include "gc/layouts/gc_vars.h"
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/types/method_table.h"
@@ -329,6 +330,16 @@ TEST(old_releases)
 						 .no_table = true,
 						 .symbol = "mono_jit_exec" });
 	check_refused(fake, HD_ERR_UNSUPPORTED, "a program of Mono (/x/libcoreclr.so)");
+}
+
+/* The tables of one processor would be taken for the runtime of another. */
+TEST(runtimes_for_another_processor)
+{
+	struct fake_clr *fake = make(NULL);
+	fake_export(fake, &(struct fake_export){ 0 });
+	fake->target.arch = &arch_arm64;
+	check_refused(fake, HD_ERR_UNSUPPORTED,
+		      "is for ELF machine 62, but the target says that it is of arm64 (183)");
 }
 
 TEST(no_runtime)

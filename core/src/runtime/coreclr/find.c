@@ -3,9 +3,12 @@
 
 #include <elf.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "arch/arch.h"
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/unread.h"
@@ -141,6 +144,25 @@ static enum hd_status fail_no_runtime(const struct runtime *runtime, struct hd_e
 		    target->module_count, name, advice);
 }
 
+/* A core may say that it is of another processor, whose tables would be taken for this runtime then. */
+static enum hd_status check_processor(const struct runtime *runtime, struct hd_error *err)
+{
+	const struct arch *arch = runtime->target->arch;
+	const struct target_module *module = coreclr_of(runtime)->module;
+	const struct layout_build *build = layout_build_find(runtime->build_id);
+	unsigned char mark[SELFMAG];
+	uint16_t machine = build ? build->arch->machine : arch->machine;
+	if (memory_read(runtime->memory, module->base, mark, sizeof(mark)) &&
+	    memcmp(mark, ELFMAG, SELFMAG) == 0)
+		(void)memory_u16(runtime->memory, module->base + offsetof(Elf64_Ehdr, e_machine),
+				 &machine);
+	if (machine == arch->machine)
+		return HD_OK;
+	return fail(err, HD_ERR_UNSUPPORTED, 0,
+		    "%s is for ELF machine %u, but the target says that it is of %s (%u)",
+		    module->path, machine, arch->name, arch->machine);
+}
+
 enum hd_status coreclr_find(struct runtime *runtime, struct hd_error *err)
 {
 	const struct target *target = runtime->target;
@@ -166,7 +188,7 @@ enum hd_status coreclr_find(struct runtime *runtime, struct hd_error *err)
 	if (!target_build_id(target, coreclr_of(runtime)->module, runtime->build_id,
 			     sizeof(runtime->build_id)))
 		runtime->build_id[0] = '\0';
-	return HD_OK;
+	return check_processor(runtime, err);
 }
 
 static bool take_version(struct runtime *runtime, const char *text, size_t length)
