@@ -23,7 +23,7 @@ from pathlib import Path
 
 import arm64_machine
 import check_musl as programs
-from check_musl import FOLDER, HERE, PROGRAM, SKIPPED, SOURCE, Missing, run
+from check_musl import BUILD, FOLDER, HERE, PROGRAM, SKIPPED, SOURCE, Missing, run
 from machine import Machine
 
 VERSIONS = ["10.0.15", "11.0.0"]
@@ -203,6 +203,19 @@ def check_kernel(machine: Machine) -> list[str]:
     return bad
 
 
+def check_damage(core: Path) -> list[str]:
+    """A core that is damaged in each way, once: verifyheap finds that, and nothing else."""
+    words = [str(SOURCE / "tests" / "inject" / "inject.py"), "--rounds", "1"]
+    words += ["--core", str(core.with_suffix(""))]
+    env = {**os.environ, "HEAPDUMP_BUILD": str(BUILD), "HEAPDUMP_SOURCE": str(SOURCE)}
+    done = subprocess.run(
+        [sys.executable, *words], env=env, capture_output=True, text=True, check=False
+    )
+    lines = (done.stdout or done.stderr).strip().split("\n")
+    print(f"{'':8} {lines[-1]}", flush=True)
+    return lines[-12:] if done.returncode else []
+
+
 def check_machine(versions: list[str]) -> list[str]:
     """Programs in the virtual machine; dotnet-dump about their cores."""
     bad: list[str] = []
@@ -237,6 +250,7 @@ def check_machine(versions: list[str]) -> list[str]:
             found, cell = programs.compare(core, oracle(version, core))
             bad += [f"{core.name}, dotnet-dump: {line}" for line in found]
             print(f"{version:8} {core.name}: as dotnet-dump: {cell}", flush=True)
+        bad += check_damage(next(folder.glob("wks*-full.core")))
     return bad
 
 
