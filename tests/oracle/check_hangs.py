@@ -20,7 +20,7 @@ from session import Json, ask, check_cores, truth_of
 
 STARVED = ("starved", "orders")
 HARMLESS = (
-    *(f"healthy{number}" for number in range(1, 14)),
+    *(f"healthy{number}" for number in range(1, 15)),
     *("async", "tasks", "timers"),
 )
 
@@ -125,6 +125,7 @@ def planted(truth: Json) -> list[str]:
     wanted += ["busy-readers"] * ("consumers" in truth)
     # A reader that has ended, for whom a writer waits.
     wanted += ["orphaned-lock"] * len(truth.get("unknown_readers", []))
+    wanted += ["own-answer"] * truth.get("replies", 0)
     if truth["mode"] == "lost":
         wanted += ["orphaned-lock"] * 2 + ["unread-output"]
     # Each of two holders has several threads that wait for it.

@@ -157,6 +157,22 @@ TEST(a_body_that_is_damaged_may_name_anything)
 	fake_clr_destroy(fixture.fake);
 }
 
+/* The last two bytes of the code are a br.s, to its begin or behind itself (ECMA-335 III.3.15). */
+TEST(code_that_branches_back_has_a_loop)
+{
+	struct fixture fixture = set_up();
+	uint64_t send = fake_method_desc(fixture.fake, fixture.type, METHOD_SEND);
+	uint64_t last = fixture.image + fixture.rva + sizeof(il) - 2;
+	CU_ASSERT_FALSE(code_has_loop(fixture.runtime, send));
+	fake_poke(&fixture.fake->memory, last, "\x2b\xea", 2);
+	CU_ASSERT_TRUE(code_has_loop(fixture.runtime, send));
+	fake_poke(&fixture.fake->memory, last, "\x2b", 2);
+	CU_ASSERT_FALSE(code_has_loop(fixture.runtime, send));
+	CU_ASSERT_FALSE(code_has_loop(
+		fixture.runtime, fake_method_desc(fixture.fake, fixture.type, METHOD_ABSTRACT)));
+	fake_clr_destroy(fixture.fake);
+}
+
 /* A chunk with the one method of a type (method.hpp): MethodDescs begin 24 bytes after it. */
 static void make_chunk(struct fixture *fixture, const struct type *type, uint16_t rid)
 {

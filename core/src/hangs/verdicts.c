@@ -241,6 +241,10 @@ static bool is_told(struct verdicts *verdicts, const struct wait_thing *thing)
 		place->is_dropped = true;
 	if (place && !place->is_dropped)
 		return true;
+	for (size_t i = 0; i < verdicts->answers.rows_count; i++) {
+		if (verdicts->answers.rows[i].source == thing->address)
+			return true;
+	}
 	const struct wait_rows *ends = &verdicts->busy.ends;
 	bool is_start = verdicts->start.completer.type && thing->address == verdicts->start.source;
 	for (size_t i = 0; i < ends->rows_count && !is_start; i++) {
@@ -331,12 +335,28 @@ static bool is_in_deadlock(const struct verdicts *verdicts, const struct wait_th
 	return false;
 }
 
+static enum hd_status add_answers(struct verdicts *verdicts, struct hd_error *err)
+{
+	for (size_t i = 0; i < verdicts->answers.rows_count; i++) {
+		const struct own_answer *answer = &verdicts->answers.rows[i];
+		const struct verdict verdict = { .kind = VERDICT_ANSWER,
+						 .is_probable = true,
+						 .answer = answer,
+						 .thread = answer->thread,
+						 .count = 1 };
+		TRY(add_verdict(verdicts, &verdict, err));
+	}
+	return HD_OK;
+}
+
 static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t *ends,
 				      struct job *job, struct hd_error *err)
 {
 	struct wait_things things;
 	HD_CLEANUP(wait_graph) struct wait_graph graph = { .waits = verdicts->waits };
 	TRY(lost_places_find(verdicts->waits, &graph, job, &verdicts->places, err));
+	TRY(own_answers_find(verdicts->waits, &graph, job, &verdicts->answers, err));
+	TRY(add_answers(verdicts, err));
 	TRY(wait_things_judge(verdicts->waits, ends, &graph, job, &things, err));
 	for (size_t i = 0; i < things.rows_count; i++) {
 		const struct wait_thing *thing = &things.rows[i];

@@ -8,6 +8,7 @@
 #include "hangs/host_start.h"
 #include "hangs/lost_places.h"
 #include "hangs/lost_pulse.h"
+#include "hangs/own_answers.h"
 #include "hangs/stuck_requests.h"
 #include "hangs/wait_rows.h"
 #include "hangs/wait_things.h"
@@ -20,6 +21,7 @@ enum verdict_kind {
 	VERDICT_READERS,   /**< all readers of a channel wait, and items are in it */
 	VERDICT_STARVED,   /**< all workers of the thread pool wait, and work is queued */
 	VERDICT_ONE_OWNER, /**< many threads wait for one, which waits itself for something else */
+	VERDICT_ANSWER, /**< a thread waits for what it would bring itself, further out on its stack */
 	VERDICT_PLACES, /**< threads or methods wait for a semaphore of which nobody has a place */
 	VERDICT_RETRY,  /**< many wait for one that tries something again and again */
 	VERDICT_ONE_OBJECT, /**< many wait for one object, and nobody is known who releases it */
@@ -41,6 +43,7 @@ struct verdict {
 	const struct host_start *start;  /**< VERDICT_START */
 	const struct lost_pulse *pulse;  /**< VERDICT_PULSE */
 	const struct lost_place *place;  /**< VERDICT_PLACES, VERDICT_RETRY */
+	const struct own_answer *answer; /**< VERDICT_ANSWER */
 	const struct busy_channel *busy; /**< VERDICT_READERS */
 	/**
 	 * VERDICT_ONE_OWNER, VERDICT_FINALIZER: the thread; VERDICT_ORPHAN: the first that waits and tells the holder; VERDICT_OUTPUT: the first that waits; VERDICT_STARVED: a worker that waits;
@@ -70,6 +73,7 @@ struct verdicts {
 	struct wait_rows orphans;
 	struct pool_state pool;
 	struct busy_channels busy;
+	struct own_answers answers;
 	struct lost_pulses pulses;
 	struct lost_places places;
 	struct host_start start; /**< of a host that still starts, if there is one */

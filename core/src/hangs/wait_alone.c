@@ -34,16 +34,14 @@ struct alone_search {
 	const struct waits *waits;
 	struct alone_waiter *rows;
 	size_t rows_count, rows_capacity;
-	uint64_t *addresses; /* of the rows, for one pass */
-	bool *asked;         /* by node: does one wait for it that should end? */
-	bool *waiting;       /* by node: it waits for a thing that may be alone */
-	bool *blocked;       /* by node: it does so, or waits for one that does */
+	bool *asked;   /* by node: does one wait for it that should end? */
+	bool *waiting; /* by node: it waits for a thing that may be alone */
+	bool *blocked; /* by node: it does so, or waits for one that does */
 };
 
 static void alone_search_deinit(struct alone_search *search)
 {
 	pages_free(search->rows, search->rows_capacity, sizeof(*search->rows));
-	mem_free(search->addresses);
 	mem_free(search->asked);
 	mem_free(search->waiting);
 	mem_free(search->blocked);
@@ -72,11 +70,7 @@ static bool read_task(const struct waits *waits, const struct object *task,
 	return ret->kind == AWAIT_SOURCE || ret->kind == AWAIT_COMPLETION;
 }
 
-/*
- * A task, a collection, a countdown and a barrier wait for an event or a semaphore of their own, and a token that ends the wait
- * refers to that one only.
- */
-static uint64_t event_of_frames(const struct waits *waits, const struct thread_wait *wait)
+uint64_t wait_event_of_frames(const struct waits *waits, const struct thread_wait *wait)
 {
 	struct runtime *runtime = waits->heap->runtime;
 	for (size_t i = 0; i < wait->stack.roots_count; i++) {
@@ -162,7 +156,7 @@ static enum hd_status collect(struct alone_search *search, struct hd_error *err)
 				   : read_method(waits, wait_node_method(waits, i), &row);
 		if (!is_one)
 			continue;
-		row.event = wait ? event_of_frames(waits, wait) : 0;
+		row.event = wait ? wait_event_of_frames(waits, wait) : 0;
 		TRY_MEMORY(PAGES_RESERVE(search, rows), err);
 		search->rows[search->rows_count++] = row;
 	}
@@ -282,17 +276,11 @@ static enum hd_status find_alone(struct alone_search *search, struct wait_graph 
 				 struct job *job, struct hd_error *err)
 {
 	size_t before = 0;
-	search->addresses = mem_alloc(search->rows_count + 1, sizeof(*search->addresses));
-	TRY_MEMORY(search->addresses, err);
 	for (unsigned int i = 0; search->rows_count && search->rows_count != before; i++) {
 		struct reach_pass pass;
 		before = search->rows_count;
 		find_blocked(search);
-		for (size_t k = 0; k < before; k++)
-			search->addresses[k] = search->rows[k].address;
-		const struct wait_cut cut = { .blocked = search->blocked,
-					      .weak = search->addresses,
-					      .weak_count = before };
+		const struct wait_cut cut = { .blocked = search->blocked };
 		TRY(wait_graph_reach(graph, &cut, job, &pass, err));
 		const struct alone_pass alone = { graph, &pass };
 		keep_groups(search, is_alone, &alone);

@@ -12,9 +12,8 @@ struct wait_graph;
  * a request of a server: SemaphoreSlim, channel, BlockingCollection, ManualResetEventSlim, Barrier, CountdownEvent, the object of a
  * Monitor.Wait, a task of a TaskCompletionSource, and one that was never started.
  *
- * Who has none of these cannot release, write, set, or complete it, so this is certain.  It is nothing that a weak reference leads to
- * the thing itself, but somebody that it leads to an object which has the thing; and somebody is what is dead and has a finalizer of the
- * program.
+ * Who has none of these cannot release, write, set, or complete it, so this is certain.  What a weak reference leads to counts as
+ * nobody's, but for delegates, which native code may call; and so does what is dead, but for objects with finalizers of the program.
  * The main thread that waits on purpose is left out (wait_parked.h).  Several such things may be alone together: those that only lead to each other.
  *
  * @retval HD_OK
@@ -25,3 +24,9 @@ struct wait_graph;
 HD_NODISCARD enum hd_status wait_alone_find(const struct waits *waits, struct wait_graph *graph,
 					    struct job *job, struct wait_things *things,
 					    struct hd_error *err);
+
+/**
+ * The event or semaphore of its own for which a task, a collection, a countdown or a barrier lets a thread wait: a token that ends the
+ * wait refers to that one only.  0: the frames of the wait have none.
+ */
+uint64_t wait_event_of_frames(const struct waits *waits, const struct thread_wait *wait);

@@ -58,6 +58,8 @@ namespace Hang
                 case "healthy12": Places.Busy(); break;
                 case "bulkheads": Bulkheads.Begin(); break;
                 case "healthy13": Bulkheads.Busy(); break;
+                case "replies": Replies.Begin(); break;
+                case "healthy14": Replies.Slow(); break;
                 case "healthy10":
                     Starts.Slow();
                     Signals.Slow();

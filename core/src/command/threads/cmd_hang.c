@@ -19,21 +19,21 @@
 /* Threads that are shown of those that wait for a lock which nobody will leave. */
 #define ORPHAN_SHOWN 5u
 
-#define VERDICT_LIST(X)                                                                                                                                                                  \
-	X(VERDICT_NAME, "verdict", NULL, KIND_TEXT, 0, 0,                                                                                                                                \
-	  "deadlock, orphaned-lock, requests, unread-output, circle (of async methods), host-start, busy-readers, lost-pulse, lost-places, retry, pool-starved, one-owner, one-object, " \
-	  "finalizer or collection")                                                                                                                                                     \
-	X(VERDICT_CERTAIN, "certain", NULL, KIND_FLAG, 0, 0,                                                                                                                             \
-	  "false: something that the verdict needs is not stored anywhere, or may end "                                                                                                  \
-	  "by itself")                                                                                                                                                                   \
-	X(VERDICT_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                                                                                                               \
-	  "threads or async methods that are part of it; finalizers that are due; "                                                                                                      \
-	  "threads that do not stop")                                                                                                                                                    \
-	X(VERDICT_QUEUED, "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                                                                                                                \
-	  "work items that wait for a thread")                                                                                                                                           \
-	X(VERDICT_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                                                                                                               \
-	  "one-object, lost-places, retry: what they wait for")                                                                                                                          \
-	X(VERDICT_SUMMARY, "summary", NULL, KIND_TEXT, 0, 0, "one sentence")                                                                                                             \
+#define VERDICT_LIST(X)                                                                                                                                                                              \
+	X(VERDICT_NAME, "verdict", NULL, KIND_TEXT, 0, 0,                                                                                                                                            \
+	  "deadlock, orphaned-lock, requests, unread-output, circle (of async methods), host-start, busy-readers, lost-pulse, lost-places, retry, own-answer, pool-starved, one-owner, one-object, " \
+	  "finalizer or collection")                                                                                                                                                                 \
+	X(VERDICT_CERTAIN, "certain", NULL, KIND_FLAG, 0, 0,                                                                                                                                         \
+	  "false: something that the verdict needs is not stored anywhere, or may end "                                                                                                              \
+	  "by itself")                                                                                                                                                                               \
+	X(VERDICT_COUNT, "count", NULL, KIND_NUMBER, 0, 0,                                                                                                                                           \
+	  "threads or async methods that are part of it; finalizers that are due; "                                                                                                                  \
+	  "threads that do not stop")                                                                                                                                                                \
+	X(VERDICT_QUEUED, "queued", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                                                                                                                            \
+	  "work items that wait for a thread")                                                                                                                                                       \
+	X(VERDICT_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                                                                                                                           \
+	  "one-object, lost-places, retry: what they wait for")                                                                                                                                      \
+	X(VERDICT_SUMMARY, "summary", NULL, KIND_TEXT, 0, 0, "one sentence")                                                                                                                         \
 	X(VERDICT_NEXT, "next", NULL, KIND_TEXT, 0, 0, "the command that shows more")
 
 COLUMNS(verdict, VERDICT_COLUMNS, VERDICT_LIST);
@@ -73,14 +73,14 @@ static const struct schema hang_schema = { SCHEMA_COLUMNS(hang_columns) };
 static const char *verdict_name(enum verdict_kind kind)
 {
 	static const char *const names[] = {
-		[VERDICT_DEADLOCK] = "deadlock",     [VERDICT_ORPHAN] = "orphaned-lock",
-		[VERDICT_REQUESTS] = "requests",     [VERDICT_OUTPUT] = "unread-output",
-		[VERDICT_CIRCLE] = "circle",         [VERDICT_STARVED] = "pool-starved",
-		[VERDICT_START] = "host-start",      [VERDICT_PULSE] = "lost-pulse",
-		[VERDICT_READERS] = "busy-readers",  [VERDICT_ONE_OWNER] = "one-owner",
-		[VERDICT_PLACES] = "lost-places",    [VERDICT_RETRY] = "retry",
-		[VERDICT_ONE_OBJECT] = "one-object", [VERDICT_FINALIZER] = "finalizer",
-		[VERDICT_COLLECTION] = "collection",
+		[VERDICT_DEADLOCK] = "deadlock",    [VERDICT_ORPHAN] = "orphaned-lock",
+		[VERDICT_REQUESTS] = "requests",    [VERDICT_OUTPUT] = "unread-output",
+		[VERDICT_CIRCLE] = "circle",        [VERDICT_STARVED] = "pool-starved",
+		[VERDICT_START] = "host-start",     [VERDICT_PULSE] = "lost-pulse",
+		[VERDICT_READERS] = "busy-readers", [VERDICT_ONE_OWNER] = "one-owner",
+		[VERDICT_PLACES] = "lost-places",   [VERDICT_RETRY] = "retry",
+		[VERDICT_ANSWER] = "own-answer",    [VERDICT_ONE_OBJECT] = "one-object",
+		[VERDICT_FINALIZER] = "finalizer",  [VERDICT_COLLECTION] = "collection",
 	};
 	return names[kind];
 }
@@ -88,14 +88,14 @@ static const char *verdict_name(enum verdict_kind kind)
 static void append_next(struct text *text, const struct verdict *verdict)
 {
 	static const char *const names[] = {
-		[VERDICT_DEADLOCK] = "waits",      [VERDICT_ORPHAN] = "waits",
-		[VERDICT_REQUESTS] = "dumpasync",  [VERDICT_OUTPUT] = "waits",
-		[VERDICT_CIRCLE] = "dumpasync",    [VERDICT_STARVED] = "threadpoolqueue",
-		[VERDICT_START] = "dumpasync",     [VERDICT_PULSE] = "waits",
-		[VERDICT_READERS] = "dumpasync",   [VERDICT_ONE_OWNER] = "waits",
-		[VERDICT_ONE_OBJECT] = "gcroot ",  [VERDICT_PLACES] = "gcroot ",
-		[VERDICT_RETRY] = "gcroot ",       [VERDICT_FINALIZER] = "finalizequeue",
-		[VERDICT_COLLECTION] = "clrstack",
+		[VERDICT_DEADLOCK] = "waits",     [VERDICT_ORPHAN] = "waits",
+		[VERDICT_REQUESTS] = "dumpasync", [VERDICT_OUTPUT] = "waits",
+		[VERDICT_CIRCLE] = "dumpasync",   [VERDICT_STARVED] = "threadpoolqueue",
+		[VERDICT_START] = "dumpasync",    [VERDICT_PULSE] = "waits",
+		[VERDICT_READERS] = "dumpasync",  [VERDICT_ONE_OWNER] = "waits",
+		[VERDICT_ONE_OBJECT] = "gcroot ", [VERDICT_PLACES] = "gcroot ",
+		[VERDICT_RETRY] = "gcroot ",      [VERDICT_FINALIZER] = "finalizequeue",
+		[VERDICT_ANSWER] = "clrstack",    [VERDICT_COLLECTION] = "clrstack",
 	};
 	text_puts(text, names[verdict->kind]);
 	if (verdict->kind == VERDICT_ONE_OBJECT)
@@ -529,6 +529,13 @@ static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 		write_waiter(call, &text, waits, node_of(waits, verdict->pulse->many));
 		append_lost_pulse_cause(&text);
 		write_evidence(call, &text);
+	} else if (verdict->kind == VERDICT_ANSWER) {
+		append_blocked(&text, waits, verdict->thread);
+		write_waiter(call, &text, waits, node_of(waits, verdict->thread));
+		append_answer_ways(&text, waits, verdict->answer);
+		write_evidence(call, &text);
+		append_answer_cause(&text, verdict->answer);
+		write_evidence(call, &text);
 	} else if (verdict->place) {
 		write_places(call, waits, verdict->place, &text);
 	} else if (verdict->kind == VERDICT_COLLECTION) {
@@ -702,15 +709,16 @@ COMMAND(hang, .has_rows = true, .summary = "say why the process hangs: one page,
 		"threads and async methods that wait for one semaphore, channel, BlockingCollection or\n"
 		"TaskCompletionSource of which nothing tells who will release it, a Barrier or a\n"
 		"CountdownEvent to which nobody comes, a ConcurrencyLimiter whose permits are lost, a\n"
-		"semaphore whose places are, a pool of HTTP connections that are with calls which want one more, a block of a\n"
-		"dataflow whose item no link takes, an agent of F# (MailboxProcessor) whose loop has\n"
-		"ended, a call of which the same is true and which many others or a host's start need,\n"
-		"a host that waits for a service which starts later, a channel all of whose readers\n"
-		"wait for what is in it, a Pulse that woke the wrong thread, requests that all wait at\n"
-		"one place, a process whose output nobody reads, a finalizer that blocks, a garbage\n"
-		"collection that waits for a thread which does not stop. In parentheses is the command\n"
-		"that shows more. A semaphore stores no owner, so what is said about one is only\n"
-		"probable.\n"
+		"semaphore whose places are, a pool of HTTP connections that are with calls which want\n"
+		"one more, a block of a dataflow whose item no link takes, an agent of F#\n"
+		"(MailboxProcessor) whose loop has ended, a call of which the same is true and which\n"
+		"many others or a host's start need, a host that waits for a service which starts\n"
+		"later, a channel all of whose readers wait for what is in it, a Pulse that woke the\n"
+		"wrong thread, a thread that waits for an answer which it would bring itself, requests\n"
+		"that all wait at one place, a process whose output nobody reads, a finalizer that\n"
+		"blocks, a garbage collection that waits for a thread which does not stop. In\n"
+		"parentheses is the command that shows more. A semaphore stores no owner, so what is\n"
+		"said about one is only probable.\n"
 		"Without a verdict it says who waits, in groups: those first that only the program can\n"
 		"release, and of these the largest. That no cause was found does not mean that nothing\n"
 		"hangs.\n"

@@ -388,6 +388,10 @@ void append_summary(struct text *text, const struct waits *waits, const struct v
 	case VERDICT_PULSE:
 		append_lost_pulse(text, waits, verdict->pulse);
 		break;
+	case VERDICT_ANSWER:
+		append_thread(text, heap, verdict->thread->thread);
+		append_own_answer(text, waits, verdict->answer);
+		break;
 	case VERDICT_PLACES:
 	case VERDICT_RETRY:
 		append_lost_places(text, waits, verdict->place);

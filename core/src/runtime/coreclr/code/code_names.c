@@ -41,7 +41,15 @@ struct name_visit {
 	void *arg;
 	bool is_taken; /* set before visit: the address of what the name is of is taken */
 	uint64_t size; /* bytes of code that were read */
+	bool has_loop; /* the code branches back */
 };
+
+static bool branches_back(const struct il_instruction *instruction)
+{
+	const struct il_opcode *opcode = instruction->opcode;
+	return opcode && (opcode->operand == IL_SHORT_BRANCH || opcode->operand == IL_BRANCH) &&
+	       instruction->number <= (int64_t)instruction->offset;
+}
 
 static void visit_in_code(struct runtime *runtime, const struct module *module, const uint8_t *code,
 			  uint32_t size, struct name_visit *wanted)
@@ -50,6 +58,7 @@ static void visit_in_code(struct runtime *runtime, const struct module *module, 
 	HD_CLEANUP(text) struct text name = { 0 };
 	for (uint32_t at = 0; il_next(code, size, at, &instruction); at += instruction.size) {
 		name.size = 0;
+		wanted->has_loop |= branches_back(&instruction);
 		if (!instruction.opcode || instruction.opcode->operand != IL_TOKEN ||
 		    !token_name(runtime, module, (uint32_t)instruction.number, &name) || !name.size)
 			continue;
@@ -121,6 +130,20 @@ uint64_t code_names_of_machine(struct runtime *runtime, const struct type *machi
 			return names_of(runtime, &method, search);
 	}
 	return UINT64_MAX;
+}
+
+static void ignore_name(void *arg, const char *name)
+{
+	(void)arg;
+	(void)name;
+}
+
+bool code_has_loop(struct runtime *runtime, uint64_t method_desc)
+{
+	struct name_visit wanted = { .visit = ignore_name };
+	struct method method;
+	return method_read(runtime, method_desc, &method) &&
+	       visit_names(runtime, method.module, method.rid, &wanted) && wanted.has_loop;
 }
 
 /* The state of code_uses_visit(). */

@@ -23,6 +23,9 @@ uint64_t code_names_of_method(struct runtime *runtime, uint64_t method_desc,
 uint64_t code_names_of_machine(struct runtime *runtime, const struct type *machine,
 			       const struct code_search *search);
 
+/** Does the IL of a method branch back?  false also when it is not there.  Cost: linear in the code. */
+bool code_has_loop(struct runtime *runtime, uint64_t method_desc);
+
 /** A member that code names. */
 struct code_use {
 	const struct module *module;
