@@ -38,8 +38,6 @@ GDB = (
     "info scope *{ip}",
     "x/3i {ip}",
     "info types Ledger",
-)
-GDB += (
     "info functions Transfer",
     "info sources",
     "list *{ip}",
@@ -51,8 +49,6 @@ LLDB = (
     "image dump line-table Orders.cs",
     "image lookup -t Shop.Ledger",
     "bt 5",
-)
-LLDB += (
     "image dump sections",
     "disassemble -c 3 -s {ip}",
     "b Transfer",
