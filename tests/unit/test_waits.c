@@ -4,6 +4,7 @@
 #include "hangs/wait_kind.h"
 #include "hangs/wait_several.h"
 #include "hangs/wait_tasks.h"
+#include "runtime/coreclr/threads/sync_block.h"
 #include "runtime/thread_state.h"
 #include "support/assert_more.h"
 #include "support/fake_clr.h"

@@ -54,6 +54,11 @@ enum hd_status members_create(struct heap *heap, struct members **ret, struct hd
 	return HD_OK;
 }
 
+struct heap *members_heap(const struct members *members)
+{
+	return members->heap;
+}
+
 void members_destroy(struct members *members)
 {
 	if (!members)

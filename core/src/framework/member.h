@@ -36,6 +36,9 @@ struct members;
 HD_NODISCARD enum hd_status members_create(struct heap *heap, struct members **ret,
 					   struct hd_error *err);
 
+/** The heap that it reads. */
+struct heap *members_heap(const struct members *members);
+
 /** NULL is allowed. */
 void members_destroy(struct members *members);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "inspect/managed_lock.h"
+#include "runtime/coreclr/threads/sync_block.h"
 #include "util/alloc.h"
 #include "util/job.h"
 #include "util/sort.h"

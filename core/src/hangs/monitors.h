@@ -3,7 +3,7 @@
 #pragma once
 
 #include "gc/heap.h"
-#include "runtime/coreclr/threads/sync_block.h"
+#include "runtime/sync_block.h"
 
 struct job;
 struct members;

@@ -7,6 +7,7 @@
 #include "framework/absent.h"
 #include "hangs/wait_handles.h"
 #include "hangs/wait_parts.h"
+#include "runtime/coreclr/threads/sync_block.h"
 #include "runtime/thread_state.h"
 #include "util/alloc.h"
 #include "util/job.h"

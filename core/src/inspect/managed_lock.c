@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "inspect/managed_lock.h"
 
-#include "framework/member.h"
+#include "framework/lock_fields.h"
 #include "inspect/value.h"
 
-/* Lock._state: bit 0 and the bits from 7 on (Lock.cs of .NET 11). */
+/* Lock._state: bit 0 (Lock.cs of .NET 11). */
 #define STATE_IS_HELD 1u
-#define STATE_WAITERS 7u /* shift */
 
 /* WaitSignalState: from this number on the thread does not wait (WaitSubsystem.ThreadWaitInfo.Unix.cs). */
 #define NOT_WAITING 2u
@@ -24,20 +23,18 @@ bool managed_lock_read(struct members *members, uint64_t address, struct managed
 	struct object lock;
 	if (!member_object(members, address, &lock))
 		return false;
-	struct member holder = fact_of(members, &lock, FACT_LOCK_OWNER);
-	struct member state = fact_of(members, &lock, FACT_LOCK_STATE);
-	struct member recursion = fact_of(members, &lock, FACT_LOCK_RECURSION);
-	struct member event = fact_of(members, &lock, FACT_LOCK_EVENT);
-	if (!is_read(&holder) || !is_read(&state) || !is_read(&recursion) || !is_read(&event))
+	struct lock_fields fields;
+	if (!lock_fields_read(members, &lock, &fields))
 		return false;
+	struct member event = fields.event;
 	*ret = (struct managed_lock){
-		.is_held = state.bits & STATE_IS_HELD,
-		.waiters = (uint32_t)state.bits >> STATE_WAITERS,
+		.is_held = fields.state.bits & STATE_IS_HELD,
+		.waiters = (uint32_t)fields.state.bits >> fields.waiters_shift,
 	};
 	if (ret->is_held) {
-		ret->holder = (uint32_t)holder.bits;
+		ret->holder = (uint32_t)fields.holder.bits;
 		/* Who leaves it takes its id away first, and who enters it writes that last. */
-		ret->recursion = ret->holder ? (uint32_t)recursion.bits + 1 : 0;
+		ret->recursion = ret->holder ? (uint32_t)fields.recursion.bits + 1 : 0;
 	}
 	/* A Condition takes the place of the event, and has it then. */
 	struct member inner = fact_at(members, event.bits, FACT_CONDITION_EVENT);

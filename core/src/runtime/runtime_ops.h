@@ -13,6 +13,7 @@ struct module;
 struct stack_ops;
 struct static_slot;
 struct static_slots;
+struct sync_block;
 struct text;
 struct thread_local_data;
 struct type;
@@ -32,6 +33,7 @@ enum runtime_capability {
 struct sync_table {
 	uint64_t address; /**< 0: not known */
 	uint64_t count;   /**< index of its first entry that was never used; 0: not known */
+	bool is_managed;  /**< an array of other entries, which only sync_block reads */
 };
 
 /** The functions of a runtime.  NULL: it has nothing of that kind, or that is not known. */
@@ -78,6 +80,8 @@ struct runtime_ops {
 	void (*method_signature)(struct runtime *runtime, uint64_t method_desc, struct text *text);
 	/** The table of sync blocks. */
 	struct sync_table (*sync_table)(const struct runtime *runtime);
+	/** See runtime_sync_block(). */
+	bool (*sync_block)(const struct runtime *runtime, uint32_t index, struct sync_block *ret);
 	/** See static_slots_read(). */
 	enum hd_status (*statics)(struct runtime *runtime, struct job *job,
 				  struct static_slots *ret, struct hd_error *err);

@@ -56,11 +56,11 @@ static enum hd_status read_base(struct runtime *runtime, struct hd_error *err)
 {
 	if (runtime->gc.structures_invalid != 0)
 		report_gc(runtime);
+	TRY(runtime_type_table_create(&runtime->types, err));
 	runtime->threads.pending = -1;
 	if (runtime->ops->threads)
 		TRY(runtime->ops->threads(runtime, err));
-	TRY(runtime_threads_sort(runtime, err));
-	return runtime_type_table_create(&runtime->types, err);
+	return runtime_threads_sort(runtime, err);
 }
 
 /* The message of the last one is told: CoreCLR says what it looked for. */

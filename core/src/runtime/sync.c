@@ -3,6 +3,7 @@
 #include "gc/layouts/object_layout.h"
 #include "mem/memory.h"
 #include "runtime/runtime_base.h"
+#include "runtime/sync_block.h"
 
 #define SYNC_ENTRY_SIZE 16u /* SyncTableEntry {SyncBlock *, Object * | 1 when free} */
 
@@ -17,11 +18,24 @@ bool runtime_has_sync_table(const struct runtime *runtime)
 	return runtime_sync_table(runtime).address != 0;
 }
 
+bool runtime_sync_block(const struct runtime *runtime, uint32_t index, struct sync_block *ret)
+{
+	return runtime->ops->sync_block && runtime->ops->sync_block(runtime, index, ret);
+}
+
 static void read_sync_entry(const struct runtime *runtime, struct sync_info *info)
 {
 	struct sync_table table = runtime_sync_table(runtime);
 	if (!table.address || info->index == 0 || (table.count && info->index >= table.count))
 		return;
+	struct sync_block managed;
+	if (table.is_managed) {
+		if (runtime_sync_block(runtime, info->index, &managed)) {
+			info->block = managed.address;
+			info->owner = managed.object;
+		}
+		return;
+	}
 	uint64_t entry = table.address + (uint64_t)info->index * SYNC_ENTRY_SIZE;
 	uint64_t object = 0;
 	if (!memory_u64(runtime->memory, entry, &info->block) ||

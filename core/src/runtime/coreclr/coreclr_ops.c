@@ -23,6 +23,7 @@ const struct runtime_ops coreclr_ops = {
 	.method_name = coreclr_method_name,
 	.method_signature = coreclr_method_signature,
 	.sync_table = coreclr_sync_table,
+	.sync_block = coreclr_sync_block,
 	.statics = coreclr_statics,
 	.static_name = coreclr_static_name,
 	.thread_locals = coreclr_thread_locals,

@@ -35,6 +35,8 @@ struct nativeaot {
 	struct ready_to_run image; /**< its tables; image.address is 0: not known */
 	uint64_t
 		type_manager; /**< address of the word that all its MethodTables lead to; 0: not known */
+	uint64_t sync_entries;      /**< of SyncTable.s_entries, entry 0; 0: not known */
+	uint32_t sync_count;        /**< index of the first entry that was never used */
 	struct type_map *types;     /**< MethodTables and their names; NULL: not known */
 	struct method_map *methods; /**< code and its names; NULL: not known */
 	struct cfi *cfi;            /**< of the program's code; NULL until the first look-up */

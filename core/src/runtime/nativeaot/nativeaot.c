@@ -10,6 +10,7 @@
 #include "runtime/nativeaot/method_table.h"
 #include "runtime/nativeaot/names.h"
 #include "runtime/nativeaot/statics.h"
+#include "runtime/nativeaot/sync.h"
 #include "targets/target.h"
 #include "targets/target_modules.h"
 #include "util/alloc.h"
@@ -171,6 +172,8 @@ const struct runtime_ops nativeaot_ops = {
 	.code_at = aot_code_at,
 	.method_name = aot_name_method,
 	.method_signature = aot_sign_method,
+	.sync_table = aot_sync_table,
+	.sync_block = aot_sync_block,
 	.statics = aot_statics,
 	.static_name = aot_static_name,
 	.thread_locals = aot_thread_locals,

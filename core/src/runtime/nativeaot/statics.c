@@ -174,8 +174,8 @@ static enum hd_status read_all(struct statics_reading *reading, struct job *job,
 	return static_slots_sort(&reading->slots, err);
 }
 
-enum hd_status aot_statics(struct runtime *runtime, struct job *job, struct static_slots *ret,
-			   struct hd_error *err)
+static enum hd_status read_slots(struct runtime *runtime, struct job *job, bool is_told,
+				 struct static_slots *ret, struct hd_error *err)
 {
 	struct statics_reading reading = { .runtime = runtime };
 	job_begin(job, "Reading static fields", 0);
@@ -185,9 +185,22 @@ enum hd_status aot_statics(struct runtime *runtime, struct job *job, struct stat
 		static_slots_deinit(&reading.slots);
 		return status;
 	}
-	report(&reading);
+	if (is_told)
+		report(&reading);
 	*ret = reading.slots;
 	return HD_OK;
+}
+
+enum hd_status aot_statics(struct runtime *runtime, struct job *job, struct static_slots *ret,
+			   struct hd_error *err)
+{
+	return read_slots(runtime, job, true, ret, err);
+}
+
+enum hd_status aot_statics_quietly(struct runtime *runtime, struct static_slots *ret,
+				   struct hd_error *err)
+{
+	return read_slots(runtime, NULL, false, ret, err);
 }
 
 void aot_static_name(struct runtime *runtime, const struct static_slot *slot, struct text *text)

@@ -9,3 +9,6 @@ HD_NODISCARD enum hd_status aot_statics(struct runtime *runtime, struct job *job
 void aot_static_name(struct runtime *runtime, const struct static_slot *slot, struct text *text);
 bool aot_thread_locals(struct runtime *runtime, const struct runtime_thread *thread,
 		       unsigned int index, struct thread_local_data *ret);
+/** The slots, without a finding about those that cannot be read.  @retval HD_ERR_NOMEM */
+HD_NODISCARD enum hd_status aot_statics_quietly(struct runtime *runtime, struct static_slots *ret,
+						struct hd_error *err);

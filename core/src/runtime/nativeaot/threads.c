@@ -3,6 +3,7 @@
 #include "runtime/nativeaot/internal.h"
 #include "runtime/nativeaot/method_table.h"
 #include "runtime/nativeaot/names.h"
+#include "runtime/nativeaot/sync.h"
 #include "runtime/thread_state.h"
 #include "targets/target.h"
 #include "util/alloc.h"
@@ -150,5 +151,5 @@ enum hd_status aot_threads(struct runtime *runtime, struct hd_error *err)
 	threads->is_whole = is_whole && threads->count > 0;
 	if (!is_whole)
 		report_end(runtime);
-	return HD_OK;
+	return aot_sync_find(runtime, err);
 }

@@ -136,7 +136,7 @@ static bool table_checks_out(const struct runtime *runtime)
 struct sync_table coreclr_sync_table(const struct runtime *runtime)
 {
 	const struct coreclr_globals *globals = &coreclr_of(runtime)->globals;
-	return (struct sync_table){ globals->sync_table, globals->sync_count };
+	return (struct sync_table){ .address = globals->sync_table, .count = globals->sync_count };
 }
 
 void runtime_sync_count(struct runtime *runtime)
@@ -206,7 +206,7 @@ static void read_monitor(const struct runtime *runtime, uint32_t index, struct s
 	block->owner = block->is_held ? runtime_thread_by_os_id(runtime, block->os_id) : NULL;
 }
 
-bool runtime_sync_block(const struct runtime *runtime, uint32_t index, struct sync_block *ret)
+bool coreclr_sync_block(const struct runtime *runtime, uint32_t index, struct sync_block *ret)
 {
 	struct sync_block block = { 0 };
 	uint64_t words[2];

@@ -2,20 +2,7 @@
 #pragma once
 
 #include "runtime/runtime_ops.h"
-
-/** An entry of the table of sync blocks, and the monitor in its block. */
-struct sync_block {
-	uint64_t address; /**< address of the SyncBlock, 0 = none */
-	uint64_t object;  /**< the object that it belongs to, 0 = the entry is free */
-	/** The rest is known.  Since 11 not for a block with a Lock, whose fields tell it (lock.h). */
-	bool has_monitor;
-	bool is_held;
-	uint32_t waiters;
-	uint32_t recursion; /**< how often the thread that holds it has entered it */
-	uint64_t lock;      /**< since 11: its System.Threading.Lock; 0: none */
-	uint64_t os_id;     /**< of the thread that holds it */
-	const struct runtime_thread *owner; /**< or NULL */
-};
+#include "runtime/sync_block.h"
 
 /** runtime_ops.sync_table of CoreCLR. */
 struct sync_table coreclr_sync_table(const struct runtime *runtime);
@@ -23,8 +10,8 @@ struct sync_table coreclr_sync_table(const struct runtime *runtime);
 /** Find out how many entries of the table were ever used: runtime->sync_count, unless it is known. */
 void runtime_sync_count(struct runtime *runtime);
 
-/** Entry number @p index (from 1); false after the last one that was ever used. */
-bool runtime_sync_block(const struct runtime *runtime, uint32_t index, struct sync_block *ret);
+/** runtime_ops.sync_block of CoreCLR. */
+bool coreclr_sync_block(const struct runtime *runtime, uint32_t index, struct sync_block *ret);
 
 /**
  * The threads that called Monitor.Wait on the object of a block and wait there, first one first
