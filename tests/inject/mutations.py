@@ -433,7 +433,7 @@ def cores() -> list[Path]:
         return [Path(core) for core in OPTIONS.core]
     found = [
         SOURCE / "corefiles" / f"{name}.core.zst"
-        for name in ("hang11", "leak", "hang", "musl8", "arm64-11")
+        for name in ("hang11", "leak", "hang", "musl8", "arm64-11", "nativeaot11", "nativeaot8")
     ]
     if not turns.CAMPAIGN:
         return found

@@ -27,6 +27,11 @@ unsigned int debug_header_release(uint16_t major)
 	return major >= HEADER_MAJOR_OF_8 && release < AOT_MAJOR_LAST ? release : 0;
 }
 
+uint16_t debug_header_major(unsigned int release)
+{
+	return (uint16_t)(release - AOT_MAJOR_FIRST + HEADER_MAJOR_OF_8);
+}
+
 bool debug_header_read(struct memory *memory, uint64_t address, struct debug_header *ret)
 {
 	uint8_t bytes[HEADER_SIZE];

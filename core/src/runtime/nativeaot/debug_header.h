@@ -11,6 +11,8 @@ struct debug_header {
 
 /** The release whose debug header has that major version; 0: not known. */
 unsigned int debug_header_release(uint16_t major);
+/** The major version of that release's header. */
+uint16_t debug_header_major(unsigned int release);
 
 /**
  * Read the header at @p address.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/descriptor.h"
+#include "runtime/nativeaot/debug_lists.h"
 #include "targets/elf_image.h"
 #include "targets/target.h"
 #include "targets/target_modules.h"
@@ -44,7 +45,8 @@ static enum hd_status take_header(const struct target *target, const struct targ
 				  uint64_t address, struct aot_place *ret, struct hd_error *err)
 {
 	struct aot_place place = { .module = module };
-	if (!debug_header_read(target->memory, address, &place.header)) {
+	if (!debug_header_read(target->memory, address, &place.header) &&
+	    !debug_lists_find(target, module, &place.header)) {
 		return fail(
 			err, HD_ERR_FAULT, address,
 			"%s is a NativeAOT program, but its DotNetRuntimeDebugHeader at 0x%" PRIx64
