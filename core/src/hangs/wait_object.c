@@ -10,6 +10,7 @@
 #include "inspect/value.h"
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/types/type_name.h"
+#include "runtime/runtime_ops.h"
 #include "runtime/thread_state.h"
 #include "stack/thread_call.h"
 
@@ -65,10 +66,11 @@ static const struct runtime_thread *holder_of_lock(const struct waits *waits,
 	struct member id = fact_of(waits->members, object, FACT_LOCK_OWNER);
 	if (!id.bits)
 		return NULL;
+	bool is_managed = !(runtime_capabilities(runtime) & RUNTIME_METADATA) ||
+			  coreclr_has(runtime, CORECLR_MANAGED_LOCK_IDS);
 	const struct runtime_thread *thread =
-		coreclr_has(runtime, CORECLR_MANAGED_LOCK_IDS)
-			? runtime_thread_by_id(runtime, (uint32_t)id.bits)
-			: runtime_thread_by_os_id(runtime, id.bits);
+		is_managed ? runtime_thread_by_id(runtime, (uint32_t)id.bits)
+			   : runtime_thread_by_os_id(runtime, id.bits);
 	return wait_of_thread(waits, thread) ? thread : NULL;
 }
 
