@@ -88,6 +88,25 @@ TEST(mapped_files_are_sorted_and_found)
 	target_destroy(target);
 }
 
+/* arm64 has kernels with pages of 16 and 64 KB: the note has its unit. */
+TEST(mapped_files_have_the_pages_of_their_kernel)
+{
+	for (uint64_t unit = PAGE; unit <= (uint64_t)16 * PAGE; unit *= 4) {
+		struct elf_maker maker;
+		elf_maker_init(&maker);
+		maker.file_unit = unit;
+		elf_maker_file(&maker, BASE, BASE + 2 * unit, 0, "/a");
+		elf_maker_file(&maker, BASE + 2 * unit, BASE + 3 * unit, 2, "/a");
+		struct target *target = open_with_page(&maker);
+		ASSERT_UINT(target->map.mapping_count, 2);
+		ASSERT_UINT(target->map.mappings[1].offset, 2 * unit);
+		CU_ASSERT(target_mapping_at(&target->map, BASE + 3 * unit - 1) ==
+			  &target->map.mappings[1]);
+		ASSERT_UINT(target->findings.count, 0);
+		target_destroy(target);
+	}
+}
+
 TEST(mapped_files_that_cannot_be_are_findings)
 {
 	struct elf_maker maker;

@@ -225,11 +225,13 @@ TEST(stacks_are_copied)
 	struct target *target = open_child(child.pid, &kept, 0);
 	REQUIRE(target->process.copy);
 	REQUIRE(target->threads.rows);
-	uint64_t word, sp = target->threads.rows[0].registers[REGISTER_RSP];
+	const struct arch *arch = target->arch;
+	const uint64_t *registers = target->threads.rows[0].registers;
+	uint64_t word, sp = registers[arch->words_of_registers[arch->sp]];
 	CU_ASSERT(memory_u64(target->memory, sp, &word));
-	CU_ASSERT(memory_u64(target->memory, sp - 64, &word));
-	CU_ASSERT(memory_u64(target->memory, target->threads.rows[0].registers[REGISTER_FS_BASE],
-			     &word));
+	CU_ASSERT(memory_u64(target->memory, sp - arch->space.red_zone, &word));
+	if (arch->prstatus.thread != ARCH_NONE)
+		CU_ASSERT(memory_u64(target->memory, registers[arch->prstatus.thread], &word));
 	target_destroy(target);
 	page_list_deinit(&kept);
 	stop(&child);
