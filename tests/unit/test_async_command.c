@@ -92,7 +92,7 @@ TEST(what_waits_for_itself_is_one_and_others_wait_for_it)
 	make_own_deadlock(2);
 	open_session();
 	check("hang",
-	      "Deadlock: 1 async method waits for itself, and 2 async chains for it. (waits)\n",
+	      "Deadlock: 1 async method waits for itself in Shop.Enter, and 2 async chains for it. (waits)\n",
 	      false);
 	check("waits", "Deadlock of 1 async method, and 2 async chains waiting for it:\n", false);
 }
@@ -101,7 +101,7 @@ TEST(what_waits_for_itself_may_be_alone)
 {
 	make_own_deadlock(0);
 	open_session();
-	check("hang", "Deadlock: 1 async method waits for itself. (waits)\n", false);
+	check("hang", "Deadlock: 1 async method waits for itself in Shop.Enter. (waits)\n", false);
 	check("waits", "Deadlock of 1 async method:\n", false);
 }
 

@@ -192,8 +192,7 @@ static enum hd_status run_clru(struct call *call)
 }
 
 COMMAND(clru, .alias = "u", .has_rows = true,
-	.summary =
-		"show the instructions of a method, with the lines and the IL that they were made of",
+	.summary = "show the instructions of a method, with the lines and the IL behind them",
 	.description =
 		"METHOD is the address of a MethodDesc, or one in the code of a method. After a\n"
 		"call comes the name of the method or native function that it goes to now. x64 is\n"
