@@ -8,6 +8,7 @@
 #include "runtime/nativeaot/method_map.h"
 #include "runtime/nativeaot/stack/frame_data.h"
 #include "runtime/runtime_ops.h"
+#include "runtime/thread_state.h"
 #include "stack/stack.h"
 #include "stack/stack_ops.h"
 #include "support/assert_more.h"
@@ -22,8 +23,10 @@
 #define THREAD UINT64_C(0x7f1300000000)
 
 /* Offsets in the Thread of .NET 10. */
+#define THREAD_STATE      64u
 #define THREAD_FRAME      72u
 #define THREAD_DEFERRED   80u
+#define THREAD_NEXT       96u
 #define THREAD_HIJACKED   104u
 #define THREAD_EXCEPTIONS 120u
 
@@ -238,6 +241,30 @@ TEST(exceptions_in_flight_are_a_list_on_the_stack)
 	CU_ASSERT_TRUE(chain.is_broken);
 	CU_ASSERT_EQUAL(chain.rows_count, 2);
 	exception_chain_deinit(&chain);
+}
+
+TEST(the_state_of_a_thread_says_what_it_is_for)
+{
+	/* Attached; of the finalizers; of the GC; ended. */
+	static const uint32_t states[] = { 0x1, 0x9, 0x21, 0x3 };
+	struct runtime_threads *threads = &aot.base.threads;
+	struct hd_error err;
+	aot.globals.thread_store = THREAD + 0xff8;
+	fake_poke_u64(&world.fake, THREAD + 0xff8, THREAD);
+	for (uint64_t i = 0; i < 4; i++) {
+		uint64_t thread = THREAD + 0x200 * i;
+		fake_poke_u32(&world.fake, thread + THREAD_STATE, states[i]);
+		fake_poke_u64(&world.fake, thread + THREAD_NEXT, i < 3 ? thread + 0x200 : 0);
+	}
+	CU_ASSERT_EQUAL(aot_threads(&aot.base, &err), HD_OK);
+	CU_ASSERT_TRUE_FATAL(threads->count == 4);
+	CU_ASSERT_TRUE(threads->is_whole);
+	ASSERT_UINT(threads->finalizer, THREAD + 0x200);
+	CU_ASSERT_TRUE(threads->rows[0].is_cooperative && threads->rows[1].is_cooperative);
+	CU_ASSERT_FALSE(threads->rows[2].is_cooperative);
+	ASSERT_UINT(threads->rows[3].state, THREAD_STATE_DEAD);
+	mem_free(threads->rows);
+	*threads = (struct runtime_threads){ 0 };
 }
 
 TEST(code_belongs_to_the_method_whose_data_says_so)

@@ -15,6 +15,10 @@
 /* Thread::ThreadStateFlags (thread.h). */
 #define STATE_ATTACHED 0x1u
 #define STATE_DETACHED 0x2u
+/* It runs finalizers. */
+#define STATE_FINALIZER 0x8u
+/* It belongs to the GC, and has no managed code, whatever its transition frame says. */
+#define STATE_OF_GC 0x20u
 
 /* The object with a thread's statics, in words; and how far these are searched. */
 #define STATICS_WORDS_MAX 4096u
@@ -91,7 +95,7 @@ static uint32_t managed_id(const struct runtime *runtime, uint64_t object)
 		       : 0;
 }
 
-static bool read_thread(const struct runtime *runtime, uint64_t address, struct runtime_thread *ret)
+static bool read_thread(struct runtime *runtime, uint64_t address, struct runtime_thread *ret)
 {
 	uint64_t frame = 0;
 	uint32_t state = 0;
@@ -100,8 +104,10 @@ static bool read_thread(const struct runtime *runtime, uint64_t address, struct 
 	if (!aot_pointer(runtime, address, AOT_THREAD_OS_ID, &ret->os_id) ||
 	    !aot_pointer(runtime, address, AOT_THREAD_FRAME, &frame))
 		return false;
-	ret->is_cooperative = frame == 0;
 	(void)memory_u32(runtime->memory, address + layout->offsets[AOT_THREAD_STATE], &state);
+	ret->is_cooperative = frame == 0 && !(state & STATE_OF_GC);
+	if (state & STATE_FINALIZER)
+		runtime->threads.finalizer = address;
 	if (state & STATE_DETACHED)
 		ret->state |= THREAD_STATE_DEAD;
 	ret->id = managed_id(runtime, aot_thread_object(runtime, ret));
