@@ -281,6 +281,36 @@ TEST(frames_are_read_from_bytes)
 	check_frames(address, 0);
 }
 
+TEST(frames_are_return_addresses_up_to_zero)
+{
+	/* Thrown again between the second and the third. */
+	static const uint64_t words[] = { 0x1000, 0x1100, 1, 0x1200, 0, 0x1300 };
+	uint64_t addresses_type =
+		fake_type(fake, &(struct fake_type){ .base_size = 24,
+						     .component_size = 8,
+						     .flags = 0x000a0000u,
+						     .per_inst = fake->object_type });
+	uint64_t trace = fake_object(fake, addresses_type, 6);
+	uint64_t address = make_exception(exception_type, NULL);
+	struct exception_info info;
+	struct exception_frame frame;
+	for (size_t i = 0; i < 6; i++)
+		fake_poke_u64(&fake->memory, trace + 16 + 8 * i, words[i]);
+	fake_poke_u64(&fake->memory, address + TRACE, trace);
+	CU_ASSERT_FATAL(read_at(address, &info));
+	for (uint32_t i = 0; i < 3; i++) {
+		CU_ASSERT(exception_frame_at(fake->heap, &info, i, &frame));
+		ASSERT_UINT(frame.ip, 0x1000 + 0x100 * i);
+		ASSERT_UINT(frame.within, frame.ip - 1);
+		ASSERT_UINT(frame.sp, 0);
+	}
+	CU_ASSERT(!exception_frame_at(fake->heap, &info, 3, &frame));
+	CU_ASSERT(!exception_frame_at(fake->heap, &info, UINT32_MAX, &frame));
+	exception_info_deinit(&info);
+	check_lost(address, 3, false);
+	check_lost(address, 2, true);
+}
+
 TEST(frames_are_read_through_an_array_of_objects)
 {
 	uint64_t trace = make_trace(), list = fake_object(fake, fake->object_array_type, 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "framework/member.h"
 #include "inspect/value.h"
+#include "runtime/code.h"
 #include "runtime/coreclr/threads/stack_trace.h"
 #include "util/alloc.h"
 #include "util/text.h"
@@ -66,27 +67,57 @@ void exception_info_deinit(struct exception_info *info)
 	info->message = info->stack_trace = info->remote_trace = NULL;
 }
 
-/* The array of bytes; false when it is not one. */
-static bool trace_bytes(struct heap *heap, uint64_t address, uint64_t *ret_data, uint32_t *ret_size)
+/* Where an exception has its frames. */
+struct trace {
+	uint64_t data;
+	uint32_t size;   /* bytes, or words */
+	bool is_returns; /* return addresses, as NativeAOT has them (doc/nativeaot.md 5.3) */
+};
+
+/* Between return addresses: the exception was thrown again there. */
+#define TRACE_THROWN_AGAIN 1u
+
+/* An array of bytes or of addresses, or an array of objects whose first element is one; false: it is none. */
+static bool find_trace(struct heap *heap, uint64_t address, struct trace *ret)
 {
 	HD_CLEANUP(window) struct window window = { .memory = heap->memory };
-	bool found = false;
 	for (unsigned int i = 0; i < 2 && address; i++) {
 		struct object object;
 		struct array_info array;
 		if (!object_read(heap, &window, address, &object) ||
 		    !array_read(heap, &object, &array) || !array.length)
-			break;
-		if (array.element_size == 1) {
-			*ret_data = array.data;
-			*ret_size = array.length;
-			found = true;
-			break;
+			return false;
+		bool is_returns = array.element_size == 8 && !object.type->has_pointers;
+		if (array.element_size == 1 || is_returns) {
+			*ret = (struct trace){ array.data, array.length, is_returns };
+			return true;
 		}
 		if (!object.type->has_pointers || !memory_u64(heap->memory, array.data, &address))
-			break;
+			return false;
 	}
-	return found;
+	return false;
+}
+
+/*
+ * The return address number @p index; 0 after the last one: the array may be longer.
+ *
+ * @return false when that cannot be read
+ */
+static bool return_at(struct heap *heap, const struct trace *trace, uint32_t index, uint64_t *ret)
+{
+	*ret = 0;
+	for (uint32_t i = 0; i < trace->size; i++) {
+		uint64_t word = 0;
+		if (!memory_u64(heap->memory, trace->data + 8 * (uint64_t)i, &word))
+			return false;
+		if (word == TRACE_THROWN_AGAIN)
+			continue;
+		if (!word || !index--) {
+			*ret = word;
+			return true;
+		}
+	}
+	return true;
 }
 
 uint64_t exception_inner_at(struct heap *heap, const struct exception_info *info, uint32_t index)
@@ -108,11 +139,22 @@ uint64_t exception_inner_at(struct heap *heap, const struct exception_info *info
 bool exception_frame_at(struct heap *heap, const struct exception_info *info, uint32_t index,
 			struct exception_frame *ret)
 {
+	struct trace trace;
 	struct trace_element element;
-	uint64_t data;
-	uint32_t size;
-	if (!trace_bytes(heap, info->stack_trace_array, &data, &size) ||
-	    !trace_element_at(heap->runtime, data, size, index, &element))
+	if (!find_trace(heap, info->stack_trace_array, &trace))
+		return false;
+	if (trace.is_returns) {
+		struct code_info code = { .method_desc = 0 };
+		uint64_t ip = 0;
+		if (!return_at(heap, &trace, index, &ip) || !ip)
+			return false;
+		(void)runtime_code_at(heap->runtime, ip - 1, &code);
+		*ret = (struct exception_frame){ .ip = ip,
+						 .within = ip - 1,
+						 .method_desc = code.method_desc };
+		return true;
+	}
+	if (!trace_element_at(heap->runtime, trace.data, trace.size, index, &element))
 		return false;
 	*ret = (struct exception_frame){ .ip = element.ip,
 					 .within = element.within,
@@ -123,10 +165,14 @@ bool exception_frame_at(struct heap *heap, const struct exception_info *info, ui
 
 bool exception_frames_lost(struct heap *heap, const struct exception_info *info, uint32_t count)
 {
-	uint64_t data;
-	uint32_t size, all;
+	struct trace trace;
+	uint32_t all;
+	uint64_t ip = 0;
 	if (!info->stack_trace_array)
 		return false;
-	return !trace_bytes(heap, info->stack_trace_array, &data, &size) ||
-	       !trace_count(heap->memory, data, &all) || count < all;
+	if (!find_trace(heap, info->stack_trace_array, &trace))
+		return true;
+	if (trace.is_returns)
+		return !return_at(heap, &trace, count, &ip) || ip;
+	return !trace_count(heap->memory, trace.data, &all) || count < all;
 }
