@@ -106,11 +106,7 @@ ManagedCode::Known &ManagedCode::known_of(lldb::SBTarget &target, lldb::SBProces
 
 bool ManagedCode::take(Known &known, const CodeFile &file, const hd_code_change &change)
 {
-	if (change.file) {
-		known.files.push_back({ change.file, add_module(known.target, file) });
-		if (!known.files.back().module.IsValid())
-			return false;
-	}
+	// First: LLDB 14 forgets what is loaded at an address when it unloads what was there before.
 	for (size_t i = known.files.size(); i-- > 0;) {
 		const uint32_t *end = change.gone + change.gone_count;
 		if (!std::binary_search(change.gone, end, known.files[i].number))
@@ -118,7 +114,10 @@ bool ManagedCode::take(Known &known, const CodeFile &file, const hd_code_change 
 		remove_module(known.target, known.files[i].module);
 		known.files.erase(known.files.begin() + static_cast<ptrdiff_t>(i));
 	}
-	return true;
+	if (!change.file)
+		return true;
+	known.files.push_back({ change.file, add_module(known.target, file) });
+	return known.files.back().module.IsValid();
 }
 
 void ManagedCode::update(lldb::SBDebugger &debugger, hd_session *settings, Known &known)
