@@ -24,17 +24,10 @@ sys.dont_write_bytecode = True
 import support  # noqa: E402
 import targets  # noqa: E402
 import waiting  # noqa: E402
+from lldb_batch import ENVIRONMENT, LLDB, PLUGIN, run_lldb  # noqa: E402
 
-LLDB = os.environ.get("HEAPDUMP_LLDB", "lldb-14")
-PLUGIN = str(support.BUILD / "libheapdump_lldb.so")
-# Debian 12's LLDB 14 looks for its Python package in the wrong place.
-PYTHON = "/usr/lib/llvm-14/lib/python3.11/dist-packages"
-ENVIRONMENT = dict(support.ENVIRONMENT)
-if LLDB == "lldb-14":
-    ENVIRONMENT["PYTHONPATH"] = PYTHON
 NO_CLR = "no CoreCLR here"
 NOTHING = "nothing is open"
-PROMPT = "(lldb) "
 MANAGED_FRAME = r"frame #\d+: 0x\w+ managed`Hang\.Program\.Main(\(.*\))? at Program\.cs:\d+"
 HELD_READS = str(support.BUILD / "tests" / "libheld_reads.so")
 # Seconds of work after which a progress line is due, and more than that.
@@ -45,33 +38,6 @@ def thread_numbers(text: str) -> dict[int, int]:
     """LLDB's numbers of the threads, by the kernel's, of a "thread list"."""
     rows = re.findall(r"(?m)^[* ] +thread #(\d+): tid = (\w+)", text)
     return {int(tid, 0): int(number) for number, tid in rows}
-
-
-def run_lldb(*commands: str, options: tuple[str, ...] = ()) -> list[str]:
-    """LLDB's answer to each command of a file: errors do not end it, as with -b alone."""
-    lines = ["plugin load " + PLUGIN, *commands]
-    with tempfile.NamedTemporaryFile("w", prefix="heapdump-test-", suffix=".lldb") as file:
-        file.write("\n".join(lines) + "\n")
-        file.flush()
-        argv = [LLDB, "--no-lldbinit", "-b", "-o"]
-        argv += ["settings set interpreter.stop-command-source-on-error false", "-s", file.name]
-        done = subprocess.run(
-            argv + list(options),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=ENVIRONMENT,
-            timeout=300,
-            check=False,
-        )
-    text = done.stdout.decode("utf-8", "replace")
-    answers = []
-    # Commands are echoed.
-    for line in lines:
-        _, found, text = text.partition(PROMPT + line + "\n")
-        assert found, (line, text)
-        answers.append("" if text.startswith(PROMPT) else text.split("\n" + PROMPT)[0])
-    return answers[1:]
 
 
 class PlainTest(unittest.TestCase):
