@@ -17,56 +17,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-import support
-from gdb_batch import PLUGIN
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+import many  # noqa: E402
+import support  # noqa: E402
+from gdb_batch import PLUGIN  # noqa: E402
 
 STEPS = Path(__file__).with_name("live_steps.py")
-PROJECT = """<Project Sdk="Microsoft.NET.Sdk">
-  <PropertyGroup>
-    <OutputType>Exe</OutputType>
-    <TargetFramework>{framework}</TargetFramework>
-    <DebugType>portable</DebugType>
-    <Optimize>{optimize}</Optimize>
-    <NuGetAudit>false</NuGetAudit>
-    <UseAppHost>false</UseAppHost>
-  </PropertyGroup>
-</Project>
-"""
-HEAD = """using System;
-using System.Runtime.CompilerServices;
-using System.Threading;
-public static class Many
-{
-    public static long sum;
-"""
-METHOD = """    [MethodImpl(MethodImplOptions.NoInlining)]
-    public static long M{i}(long x)
-    {{
-        long y = x + {i};
-        y = y * 3 - x;
-        sum += y;
-        return y;
-    }}
-"""
-TAIL = """    [MethodImpl(MethodImplOptions.NoInlining)]
-    public static void Finished() {{ Console.WriteLine("SUM " + sum); }}
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    public static void Round(long round)
-    {{
-{calls}    }}
-    public static void Main(string[] args)
-    {{
-        long rounds = long.Parse(args[0]);
-        for (long i = 0; i < rounds; i++)
-        {{
-            Round(i);
-            if (i % 8 == 7)
-                Thread.Sleep(1);
-        }}
-        Finished();
-    }}
-}}
-"""
 HIT = re.compile(r"breakpoint already hit (\d+) time")
 
 
@@ -74,34 +31,14 @@ class Campaign:
     def __init__(self, options: argparse.Namespace, folder: str) -> None:
         self._count = options.count
         self._folder = folder
-        self._environment = dict(support.ENVIRONMENT)
-        if options.runtime:
-            self._environment["PATH"] = options.runtime + ":" + os.environ["PATH"]
-            self._environment["DOTNET_ROLL_FORWARD"] = "LatestMajor"
+        self._program = many.Program(folder, options.count, options.flavour, options.optimize)
+        self._environment = many.environment(support.ENVIRONMENT, options.runtime)
         self._failures = 0
-        text = HEAD
-        self.first: list[int] = []  # the line of the first statement of each method
-        for i in range(self._count):
-            self.first.append(text.count("\n") + 4)
-            text += METHOD.format(i=i)
-        self._calls = text.count("\n") + 6
-        text += TAIL.format(calls="".join(f"        M{i}(round);\n" for i in range(self._count)))
-        Path(folder, "Program.cs").write_text(text, encoding="utf-8")
-        project = PROJECT.format(
-            framework=options.flavour, optimize="true" if options.optimize else "false"
-        )
-        Path(folder, "many.csproj").write_text(project, encoding="utf-8")
-        subprocess.run(
-            ["dotnet", "build", folder, "-v", "quiet", "-nodeReuse:false", "-o", folder + "/out"],
-            check=True,
-            stdout=subprocess.DEVNULL,
-            env=dict(os.environ, MSBUILDDISABLENODEREUSE="1"),
-        )
 
     def gdb(self, rounds: int, before: list[str], after: list[str]) -> str:
         """Run the program in GDB, with commands before it starts, and after its first stop."""
         words = ["set pagination off", "set confirm off", "set breakpoint pending on", *before]
-        words += [f"heapdump run {self._folder}/out/many.dll {rounds}", *after, "kill"]
+        words += [f"heapdump run {self._program.path} {rounds}", *after, "kill"]
         script = Path(self._folder, "commands.gdb")
         script.write_text("\n".join(words) + "\n", encoding="utf-8")
         done = subprocess.run(
@@ -171,8 +108,8 @@ class Campaign:
                 wrong = True
             if name == "Many.Round" and name_after.startswith("Many.M"):
                 i = int(name_after[len("Many.M") :])
-                wrong |= line_after not in (self.first[i] - 1, self.first[i])
-                wrong |= line != self._calls + i
+                wrong |= line_after not in (self._program.first[i] - 1, self._program.first[i])
+                wrong |= line != self._program.calls + i
         self.judge(f"{count} lines by step", not wrong, text)
         text = self.gdb(
             2,
@@ -199,7 +136,7 @@ class Campaign:
     def run(self, options: argparse.Namespace) -> int:
         names = [f"Many.M{i}" for i in range(self._count)]
         self.counted("at functions", names, 100, 100)
-        self.counted("at lines", [f"Program.cs:{line}" for line in self.first], 100, 100)
+        self.counted("at lines", [f"Program.cs:{line}" for line in self._program.first], 100, 100)
         self.temporary()
         self.conditions()
         self.hardware()
