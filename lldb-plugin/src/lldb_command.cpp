@@ -136,7 +136,7 @@ bool evaluate_marked(Session &session, lldb::SBDebugger &debugger, std::vector<s
 	hd_command_expressions(static_cast<int>(argv.size()), argv.data(), marks.data());
 	// An expression may name what only managed code has.
 	if (std::count(marks.begin(), marks.end(), 0) < static_cast<ptrdiff_t>(marks.size()))
-		session.look_at_code(false);
+		session.look_at_code(Purpose::answer);
 	for (size_t i = 0; i < words.size(); i++) {
 		std::string why;
 		if (!marks[i] || evaluate(debugger.GetSelectedTarget(), words[i], why))

@@ -68,14 +68,40 @@ std::unique_lock<std::mutex> Session::lock()
 	return std::unique_lock<std::mutex>(mutex_);
 }
 
-void Session::look_at_code(bool will_break)
+/// The plug-in is at work on this thread, and lets the process call a function.
+static thread_local bool is_at_work;
+
+void Session::look_at_code(Purpose purpose)
 {
 	const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
 	if (!lock.owns_lock())
 		return;
 	lldb::SBDebugger debugger = lldb::SBDebugger::FindDebuggerWithID(static_cast<int>(id_));
+	is_at_work = true;
 	if (debugger.IsValid())
-		code_.look(debugger, handle_, will_break);
+		code_.look(debugger, handle_, purpose, told, reinterpret_cast<void *>(id_));
+	is_at_work = false;
+}
+
+bool Session::told(void *baton, lldb::SBProcess &process, lldb::SBThread &thread,
+		   lldb::SBBreakpointLocation &place)
+{
+	const auto id = reinterpret_cast<lldb::user_id_t>(baton);
+	std::shared_ptr<Session> session = find(id);
+	lldb::SBDebugger debugger = process.GetTarget().GetDebugger();
+	if (!session || is_at_work || !debugger.IsValid())
+		return false;
+	const std::unique_lock<std::mutex> lock(session->mutex_);
+	is_at_work = true;
+	const bool must_stop =
+		session->code_.reached(debugger, session->handle_, thread, place, told, baton);
+	is_at_work = false;
+	return must_stop;
+}
+
+void Session::watch(lldb::SBTarget &target, lldb::SBBreakpoint &breakpoint)
+{
+	make_own(target, breakpoint, told, reinterpret_cast<void *>(id_));
 }
 
 bool Session::describe(lldb::SBValue &value, std::string &ret)

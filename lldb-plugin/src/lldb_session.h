@@ -38,12 +38,17 @@ class Session
 	/// Let LLDB know the managed code of its selected target.  The lock must not be held; while another thread holds it,
 	/// nothing is done.
 	///
-	/// @param will_break LLDB is about to write breakpoints
-	void look_at_code(bool will_break);
+	void look_at_code(Purpose purpose);
+	/// Let LLDB stop at @p breakpoint for the plug-in alone, which looks at new code there.
+	void watch(lldb::SBTarget &target, lldb::SBBreakpoint &breakpoint);
 	/// The summary of a value; false when nothing is known of it.  As for look_at_code(), without the lock.
 	bool describe(lldb::SBValue &value, std::string &ret);
 
       private:
+	/// LLDB calls it at each breakpoint of the plug-in's own; @p baton is the id of the debugger.
+	static bool told(void *baton, lldb::SBProcess &process, lldb::SBThread &thread,
+			 lldb::SBBreakpointLocation &place);
+
 	lldb::user_id_t id_; ///< of the debugger
 	hd_session *handle_;
 	Follower follower_;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "lldb_target.h"
 
+#include <cerrno>
 #include <cinttypes>
 #include <climits>
 #include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
 #include <fstream>
+#include <sys/uio.h>
 
 #include "core_file.h"
 
@@ -212,6 +214,29 @@ size_t Follower::read(void *arg, uint64_t address, void *buf, size_t size)
 	return read_memory(static_cast<Follower *>(arg)->process_, address, buf, size);
 }
 
+size_t Follower::read_directly(void *arg, uint64_t address, void *buf, size_t size)
+{
+	auto *follower = static_cast<Follower *>(arg);
+	const iovec here = { buf, size };
+	const iovec there = { reinterpret_cast<void *>(address), size };
+	const auto pid = static_cast<pid_t>(follower->process_.GetProcessID());
+	const ssize_t done = process_vm_readv(pid, &here, 1, &there, 1, 0);
+	if (done < 0 && errno != EFAULT) // it is forbidden
+		return read_memory(follower->process_, address, buf, size);
+	return done < 0 ? 0 : static_cast<size_t>(done);
+}
+
+bool Follower::open_quickly(lldb::SBDebugger &debugger, lldb::SBTarget &target,
+			    lldb::SBProcess &process, hd_session *session, std::string &message)
+{
+	if (hd_session_set(session, "backend", "debugger", nullptr) != HD_OK)
+		return false;
+	is_quick_ = is_local(target, process);
+	const bool is_open = open_code(debugger, target, process, session, message);
+	is_quick_ = false;
+	return is_open;
+}
+
 bool Follower::open_code(lldb::SBDebugger &debugger, lldb::SBTarget &target,
 			 lldb::SBProcess &process, hd_session *session, std::string &message)
 {
@@ -235,7 +260,7 @@ bool Follower::open(lldb::SBDebugger &debugger, lldb::SBTarget &target, const Th
 	hd_debugger with = {};
 	with.struct_size = sizeof(with);
 	with.arg = this;
-	with.read = read;
+	with.read = is_quick_ ? read_directly : read;
 	with.core = core.empty() ? nullptr : core.c_str();
 	with.pid = static_cast<int32_t>(process_.GetProcessID());
 	with.is_local = is_local(target, process_);

@@ -54,6 +54,10 @@ class Follower
 	/// @return false and @p message when that cannot be done
 	bool open_code(lldb::SBDebugger &debugger, lldb::SBTarget &target, lldb::SBProcess &process,
 		       hd_session *session, std::string &message);
+	/// The same for one question at a breakpoint that is reached often: of a process of this machine the kernel is asked,
+	/// so the code has LLDB's breakpoints in it.
+	bool open_quickly(lldb::SBDebugger &debugger, lldb::SBTarget &target,
+			  lldb::SBProcess &process, hd_session *session, std::string &message);
 
       private:
 	bool follow_target(lldb::SBDebugger &debugger, hd_session *session, const hd_sink &sink,
@@ -61,8 +65,10 @@ class Follower
 	bool open(lldb::SBDebugger &debugger, lldb::SBTarget &target, const Threads &threads,
 		  hd_session *session, const hd_sink &sink, std::string &message);
 	static size_t read(void *arg, uint64_t address, void *buf, size_t size);
+	static size_t read_directly(void *arg, uint64_t address, void *buf, size_t size);
 
 	lldb::SBProcess process_; ///< that read() asks
+	bool is_quick_ = false;   ///< open() lets read_directly() read
 	std::string key_;         ///< of what the session is about; "" = not of LLDB's
 	WriteWitness writes_;     ///< to that, when it is a live process
 	bool is_paused_ = false;

@@ -2,8 +2,8 @@
 #include "managed_code.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
-#include <cstring>
 
 #include <heapdump/answer.h>
 
@@ -17,17 +17,6 @@ namespace
 size_t read_now(void *process, uint64_t address, void *buf, size_t size)
 {
 	return read_memory(*static_cast<lldb::SBProcess *>(process), address, buf, size);
-}
-
-bool has_runtime(lldb::SBTarget &target)
-{
-	for (uint32_t i = 0; i < target.GetNumModules(); i++) {
-		const char *name = target.GetModuleAtIndex(i).GetFileSpec().GetFilename();
-		if (name && std::strcmp(name, "libcoreclr.so") == 0)
-			return true;
-	}
-	// A program with a runtime of its own in it exports this.
-	return target.GetModuleAtIndex(0).FindSymbol("DotNetRuntimeInfo").IsValid();
 }
 
 /// The version of .NET; "" if it is not known.
@@ -84,6 +73,8 @@ void ManagedCode::forget(bool all)
 		if (!all && process.GetUniqueID() == known.id &&
 		    presence(process) != Presence::none)
 			continue;
+		if (known.target.IsValid())
+			known.publication.end(known.target);
 		for (File &file : known.files)
 			remove_module(known.target, file.module);
 		known_.erase(known_.begin() + static_cast<ptrdiff_t>(i));
@@ -148,7 +139,7 @@ void ManagedCode::update(lldb::SBDebugger &debugger, hd_session *settings, Known
 	}
 	// The runtime of a process may not have begun yet.  LLDB does not know the files of a core of another machine: only
 	// reading it tells whether it is of .NET.
-	const bool is_sure = is_core(known.process) ? has_runtime(known.target)
+	const bool is_sure = is_core(known.process) ? runtime_module(known.target).IsValid()
 						    : err.status != HD_ERR_UNSUPPORTED;
 	if (!is_done && is_sure && !known.has_failed) {
 		known.has_failed = true;
@@ -161,7 +152,7 @@ void ManagedCode::update(lldb::SBDebugger &debugger, hd_session *settings, Known
 			    ": bt, frame and breakpoint know its methods; also clrstack, hang, report, help heapdump");
 }
 
-void ManagedCode::make_writable(lldb::SBDebugger &debugger, Known &known)
+bool ManagedCode::make_writable(lldb::SBDebugger &debugger, Known &known)
 {
 	std::string message;
 	const bool is_first = !known.is_writable;
@@ -173,9 +164,96 @@ void ManagedCode::make_writable(lldb::SBDebugger &debugger, Known &known)
 	else if (count && is_first)
 		say(debugger.GetOutputFileHandle(), stdout,
 		    "code pages were made writable so that breakpoints work (W^X); they stay so until the process ends");
+	return message.empty();
 }
 
-void ManagedCode::look(lldb::SBDebugger &debugger, hd_session *settings, bool will_break)
+void ManagedCode::check(lldb::SBDebugger &debugger, hd_session *settings, Known &known)
+{
+	std::unique_ptr<OwnSession> session;
+	const auto open = [&]() -> hd_session * {
+		std::string message;
+		if (session)
+			return session->handle();
+		session = std::make_unique<OwnSession>(settings);
+		return session->handle() && session->follower().open_code(
+						    debugger, known.target, known.process,
+						    session->handle(), message)
+			       ? session->handle()
+			       : nullptr;
+	};
+	std::vector<std::string> lines;
+	known.breakpoints.check(known.target, known.code, open, known.publication.has_begun(),
+				lines);
+	for (const std::string &line : lines)
+		say(debugger.GetOutputFileHandle(), stdout, line);
+}
+
+void ManagedCode::prepare(lldb::SBDebugger &debugger, hd_session *settings, Known &known,
+			  Purpose purpose, lldb::SBBreakpointHitCallback told, void *baton)
+{
+	known.breakpoints.read(known.target, known.code);
+	// LLDB 14 forgets where step-in has to go on when it meets a breakpoint that does not stop.
+	const bool is_needed = purpose == Purpose::enters ? known.breakpoints.is_waiting()
+							  : known.breakpoints.is_needed();
+	if (!is_needed)
+		known.publication.end(known.target);
+	else if (!known.publication.has_begun())
+		known.publication.begin(known.target, told, baton);
+	check(debugger, settings, known);
+}
+
+/// The runtime's own signals are no reason to stop.
+static void let_signals_pass(lldb::SBDebugger &debugger, lldb::SBProcess &process)
+{
+	lldb::SBUnixSignals signals = process.GetUnixSignals();
+	for (const int number : { SIGUSR1, SIGUSR2, SIGPIPE }) {
+		signals.SetShouldStop(number, false);
+		signals.SetShouldNotify(number, false);
+		signals.SetShouldSuppress(number, false);
+	}
+	say(debugger.GetOutputFileHandle(), stdout,
+	    "signals of .NET pass without a stop: SIGUSR1 SIGUSR2 SIGPIPE");
+}
+
+bool ManagedCode::reached(lldb::SBDebugger &debugger, hd_session *settings, lldb::SBThread &thread,
+			  lldb::SBBreakpointLocation &place, lldb::SBBreakpointHitCallback told,
+			  void *baton)
+{
+	lldb::SBProcess process = thread.GetProcess();
+	lldb::SBTarget target = process.GetTarget();
+	if (!is_code_wanted(settings))
+		return false;
+	Known &known = known_of(target, process);
+	const uint64_t address = known.publication.address(thread, place);
+	if (!address) {
+		// The runtime begins.
+		prepare(debugger, settings, known, Purpose::runs, told, baton);
+		return false;
+	}
+	if (known.code && hd_code_method(known.code, address))
+		return false;
+	known.breakpoints.read(target, known.code);
+	if (!known.breakpoints.is_needed())
+		return false;
+	OwnSession session(settings);
+	std::string message;
+	hd_code_place method = {};
+	method.struct_size = sizeof(method);
+	if (!session.handle() ||
+	    !session.follower().open_quickly(debugger, target, process, session.handle(),
+					     message) ||
+	    hd_code_at(session.handle(), address, &method, nullptr) != HD_OK ||
+	    !known.breakpoints.wants(session.handle(), method))
+		return false;
+	if (!make_writable(debugger, known))
+		return true;
+	update(debugger, settings, known);
+	check(debugger, settings, known);
+	return false;
+}
+
+void ManagedCode::look(lldb::SBDebugger &debugger, hd_session *settings, Purpose purpose,
+		       lldb::SBBreakpointHitCallback told, void *baton)
 {
 	const bool is_wanted = is_code_wanted(settings);
 	forget(!is_wanted);
@@ -187,11 +265,25 @@ void ManagedCode::look(lldb::SBDebugger &debugger, hd_session *settings, bool wi
 	const uint32_t stop = process.GetStopID() + 1;
 	const bool is_new = known.stop != stop;
 	known.stop = stop;
+	if (purpose == Purpose::leaves) {
+		known.publication.end(target);
+		return;
+	}
 	hd_interrupt_begin();
-	if (is_new && (is_core(process) || has_runtime(target)) &&
+	if (is_new && (is_core(process) || runtime_module(target).IsValid()) &&
 	    (known.files.empty() || !hd_code_is_current(known.code, read_now, &known.process)))
 		update(debugger, settings, known);
-	if (!is_core(process) && !known.files.empty() && (known.is_writable ? is_new : will_break))
-		make_writable(debugger, known);
+	const bool steps = purpose == Purpose::enters || purpose == Purpose::steps;
+	const bool runs = steps || purpose == Purpose::runs;
+	const bool will_break = steps || purpose == Purpose::breaks;
+	if (!is_core(process) && !known.files.empty()) {
+		if (!known.has_signals)
+			let_signals_pass(debugger, process);
+		known.has_signals = true;
+		if (known.is_writable ? is_new : will_break)
+			make_writable(debugger, known);
+		if (runs)
+			prepare(debugger, settings, known, purpose, told, baton);
+	}
 	hd_interrupt_end();
 }

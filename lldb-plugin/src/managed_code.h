@@ -15,8 +15,20 @@
 #pragma GCC diagnostic pop
 #include <heapdump/command.h>
 
+#include "code_breakpoints.h"
 #include "code_file.h"
 #include "lldb_target.h"
+#include "publication.h"
+
+/// The reason for which LLDB has to know managed code now.
+enum class Purpose {
+	answer, ///< its answer depends on it
+	breaks, ///< it is about to write breakpoints
+	enters, ///< the same, and the process goes on into the method that is called
+	steps,  ///< it is about to write breakpoints, and the process goes on otherwise
+	runs,   ///< the process goes on
+	leaves  ///< it lets the process go
+};
 
 /// Gives LLDB the managed code of cores and processes: symbol files in memory (doc/managed-elf.md 6).
 class ManagedCode
@@ -25,8 +37,17 @@ class ManagedCode
 	/// Make sure that LLDB knows the code of what @p debugger has selected, as it is now.
 	///
 	/// @param settings the session whose settings count
-	/// @param will_break LLDB is about to write breakpoints
-	void look(lldb::SBDebugger &debugger, hd_session *settings, bool will_break);
+	/// @param told LLDB calls it with @p baton at the plug-in's own breakpoints
+	void look(lldb::SBDebugger &debugger, hd_session *settings, Purpose purpose,
+		  lldb::SBBreakpointHitCallback told, void *baton);
+
+	/// A thread has come to one of the plug-in's own breakpoints: let LLDB know the code to which calls will go, if a
+	/// breakpoint belongs into it.
+	///
+	/// @return the process has to stop, and the user was told why
+	bool reached(lldb::SBDebugger &debugger, hd_session *settings, lldb::SBThread &thread,
+		     lldb::SBBreakpointLocation &place, lldb::SBBreakpointHitCallback told,
+		     void *baton);
 
       private:
 	/// A file that LLDB has.
@@ -53,6 +74,9 @@ class ManagedCode
 		std::vector<File> files;
 		bool has_failed = false;  ///< and that was said
 		bool is_writable = false; ///< its code, for breakpoints
+		bool has_signals = false; ///< that pass without a stop
+		CodeBreakpoints breakpoints;
+		Publication publication;
 	};
 
 	/// Take out the code of processes that are gone; @p all: of the others, too.
@@ -62,7 +86,12 @@ class ManagedCode
 	void update(lldb::SBDebugger &debugger, hd_session *settings, Known &known);
 	/// Take over a change whose new file is @p file; false: LLDB does not take it.
 	static bool take(Known &known, const CodeFile &file, const hd_code_change &change);
-	static void make_writable(lldb::SBDebugger &debugger, Known &known);
+	/// false: breakpoints cannot be written, which was said.
+	static bool make_writable(lldb::SBDebugger &debugger, Known &known);
+	/// The process goes on: are breakpoints where they belong, and does one wait for code?
+	static void prepare(lldb::SBDebugger &debugger, hd_session *settings, Known &known,
+			    Purpose purpose, lldb::SBBreakpointHitCallback told, void *baton);
+	static void check(lldb::SBDebugger &debugger, hd_session *settings, Known &known);
 
 	std::vector<std::unique_ptr<Known>> known_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "debugger_commands.h"
 #include "lldb_command.h"
 #include "names.h"
 
@@ -76,44 +77,45 @@ void register_commands(lldb::SBCommandInterpreter interpreter, lldb::SBCommand m
 /// A command whose answer depends on code.  The others that LLDB has for them, as bt, up and b, run one of these.
 struct CommandAboutCode {
 	const char *name;
-	bool will_break; ///< it writes breakpoints, also those that only a step needs
+	Purpose purpose;
 };
 
 constexpr CommandAboutCode commands_about_code[] = {
-	{ "breakpoint list", false },
-	{ "breakpoint set", true },
-	{ "disassemble", false },
-	{ "expression", false },
-	{ "frame info", false },
-	{ "frame select", false },
-	{ "frame variable", false },
-	{ "memory read", false },
-	{ "process continue", false },
-	{ "process status", false },
-	{ "register read", false },
-	{ "source info", false },
-	{ "source list", false },
-	{ "target modules dump line-table", false },
-	{ "target modules dump symtab", false },
-	{ "target modules list", false },
-	{ "target modules lookup", false },
-	{ "thread backtrace", false },
-	{ "thread continue", false },
-	{ "thread info", false },
-	{ "thread list", false },
-	{ "thread select", false },
-	{ "thread step-in", true },
-	{ "thread step-inst", false },
-	{ "thread step-inst-over", true },
-	{ "thread step-out", true },
-	{ "thread step-over", true },
-	{ "thread until", true },
+	{ "breakpoint list", Purpose::answer },
+	{ "breakpoint set", Purpose::breaks },
+	{ "disassemble", Purpose::answer },
+	{ "expression", Purpose::answer },
+	{ "frame info", Purpose::answer },
+	{ "frame select", Purpose::answer },
+	{ "frame variable", Purpose::answer },
+	{ "memory read", Purpose::answer },
+	{ "process continue", Purpose::runs },
+	{ "process detach", Purpose::leaves },
+	{ "process status", Purpose::answer },
+	{ "register read", Purpose::answer },
+	{ "source info", Purpose::answer },
+	{ "source list", Purpose::answer },
+	{ "target modules dump line-table", Purpose::answer },
+	{ "target modules dump symtab", Purpose::answer },
+	{ "target modules list", Purpose::answer },
+	{ "target modules lookup", Purpose::answer },
+	{ "thread backtrace", Purpose::answer },
+	{ "thread continue", Purpose::runs },
+	{ "thread info", Purpose::answer },
+	{ "thread list", Purpose::answer },
+	{ "thread select", Purpose::answer },
+	{ "thread step-in", Purpose::enters },
+	{ "thread step-inst", Purpose::runs },
+	{ "thread step-inst-over", Purpose::steps },
+	{ "thread step-out", Purpose::steps },
+	{ "thread step-over", Purpose::steps },
+	{ "thread until", Purpose::steps },
 };
 
 /// LLDB hands it to before_command().
 struct Watch {
 	std::weak_ptr<Session> session;
-	bool will_break;
+	Purpose purpose;
 };
 
 /// LLDB is about to run one of them.
@@ -121,7 +123,7 @@ bool before_command(void *baton, const char **)
 {
 	const auto *watch = static_cast<const Watch *>(baton);
 	if (std::shared_ptr<Session> session = watch->session.lock())
-		session->look_at_code(watch->will_break);
+		session->look_at_code(watch->purpose);
 	return false; // LLDB runs it
 }
 
@@ -130,10 +132,9 @@ void watch_commands(lldb::SBCommandInterpreter &interpreter,
 		    const std::shared_ptr<Session> &session)
 {
 	// These live as long as LLDB's own commands, which nobody can delete.
-	auto *look = new Watch{ session, false }, *prepare = new Watch{ session, true };
 	for (const CommandAboutCode &command : commands_about_code)
 		interpreter.SetCommandOverrideCallback(command.name, before_command,
-						       command.will_break ? prepare : look);
+						       new Watch{ session, command.purpose });
 }
 
 } // namespace
@@ -165,8 +166,10 @@ bool lldb::PluginInitialize(SBDebugger debugger)
 	}
 	register_commands(interpreter, multiword, session, names.free);
 	report_taken(debugger, names.taken);
+	multiword.AddCommand(RunCommand::name, new RunCommand(session), RunCommand::help,
+			     RunCommand::syntax, "");
 	watch_commands(interpreter, session);
 	Values::watch(debugger);
-	session->look_at_code(false);
+	session->look_at_code(Purpose::answer);
 	return true;
 }

@@ -12,4 +12,8 @@
 /// @return how many ranges were changed
 size_t make_code_writable(lldb::SBTarget &target, lldb::SBProcess &process, std::string &message);
 
+/// Is @p address in memory that .NET runs, compiled code or a stub, and that no file has?  false: it is not, or that is
+/// not known.
+bool is_runtime_memory(lldb::SBTarget &target, lldb::SBProcess &process, uint64_t address);
+
 #endif

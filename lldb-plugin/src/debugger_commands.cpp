@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "debugger_commands.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+#include <utility>
+
+#include "publication.h"
+
+namespace
+{
+
+/// Pages of code that a debugger can write, and new code of virtual methods that is published as that of others.
+const char *settings[] = { "DOTNET_EnableWriteXorExecute=0", "DOTNET_BackpatchEntryPointSlots=0",
+			   nullptr };
+
+std::vector<std::string> list_of(char **words)
+{
+	std::vector<std::string> list;
+	for (; words && *words; words++)
+		list.emplace_back(*words);
+	return list;
+}
+
+bool ends_with(const std::string &text, const std::string &end)
+{
+	return text.size() >= end.size() &&
+	       text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+/// The file without links; "" when there is none.
+std::string real_path(const std::string &path)
+{
+	char buf[PATH_MAX];
+	return realpath(path.c_str(), buf) ? buf : "";
+}
+
+std::string find_in_path(const std::string &name)
+{
+	const char *text = std::getenv("PATH");
+	const std::string folders = text ? text : "";
+	for (size_t begin = 0; begin <= folders.size();) {
+		const size_t end = std::min(folders.find(':', begin), folders.size());
+		const std::string path = folders.substr(begin, end - begin) + "/" + name;
+		if (end > begin && access(path.c_str(), X_OK) == 0)
+			return real_path(path);
+		begin = end + 1;
+	}
+	return "";
+}
+
+/// The target of that program: the selected one, which has the user's breakpoints, or a new one.
+lldb::SBTarget target_of(lldb::SBDebugger &debugger, const std::string &program)
+{
+	lldb::SBTarget target = debugger.GetSelectedTarget();
+	char path[PATH_MAX] = "";
+	if (target.IsValid() && target.GetExecutable().GetPath(path, sizeof(path)) &&
+	    program == path)
+		return target;
+	target = debugger.CreateTarget(program.c_str());
+	if (target.IsValid())
+		debugger.SetSelectedTarget(target);
+	return target;
+}
+
+/// Where the plug-in can look for the places at which code is published: the runtime's file is loaded, and has not begun.
+lldb::SBBreakpoint break_at_start(lldb::SBTarget &target)
+{
+	if (!runtime_module(target).IsValid())
+		return target.BreakpointCreateByName("coreclr_initialize", "libcoreclr.so");
+	lldb::SBAddress entry = target.GetModuleAtIndex(0).GetObjectFileEntryPointAddress();
+	return target.BreakpointCreateBySBAddress(entry);
+}
+
+bool has_own_breakpoint(lldb::SBTarget &target)
+{
+	for (uint32_t i = 0; i < target.GetNumBreakpoints(); i++) {
+		lldb::SBBreakpoint breakpoint = target.GetBreakpointAtIndex(i);
+		if (is_own(breakpoint))
+			return true;
+	}
+	return false;
+}
+
+/// Give LLDB the program of @p words; "" or why it cannot be started.
+std::string choose(lldb::SBDebugger &debugger, std::vector<std::string> words)
+{
+	std::string program = real_path(words[0]);
+	if (program.empty())
+		return "there is no file " + words[0];
+	words[0] = program;
+	if (ends_with(program, ".dll"))
+		program = find_in_path("dotnet");
+	else
+		words.erase(words.begin());
+	if (program.empty())
+		return "there is no dotnet in PATH, which runs a .dll";
+	lldb::SBTarget target = target_of(debugger, program);
+	if (!target.IsValid())
+		return "LLDB does not take " + program;
+	std::vector<const char *> argv;
+	for (const std::string &word : words)
+		argv.push_back(word.c_str());
+	argv.push_back(nullptr);
+	lldb::SBLaunchInfo info = target.GetLaunchInfo();
+	info.SetArguments(argv.data(), false);
+	info.SetEnvironmentEntries(settings, true);
+	target.SetLaunchInfo(info);
+	return "";
+}
+
+} // namespace
+
+RunCommand::RunCommand(std::shared_ptr<Session> session) : session_(std::move(session))
+{
+}
+
+bool RunCommand::DoExecute(lldb::SBDebugger debugger, char **words,
+			   lldb::SBCommandReturnObject &result)
+{
+	const std::vector<std::string> list = list_of(words);
+	std::string message = list.empty() ? "" : choose(debugger, list);
+	lldb::SBTarget target = debugger.GetSelectedTarget();
+	if (message.empty() && !target.IsValid())
+		message = "no program was started before";
+	if (!message.empty()) {
+		result.SetError(message.c_str());
+		return false;
+	}
+	session_->look_at_code(Purpose::leaves); // of a process before this one
+	if (!has_own_breakpoint(target)) {
+		lldb::SBBreakpoint start = break_at_start(target);
+		session_->watch(target, start);
+	}
+	// The words of LLDB about the start take the place of those that the result had before.
+	FILE *output = debugger.GetOutputFileHandle();
+	std::fprintf(output ? output : stdout, "heapdump: starts it with %s %s\n", settings[0],
+		     settings[1]);
+	lldb::SBExecutionContext context(target); // this command began without it
+	debugger.GetCommandInterpreter().HandleCommand("process launch", context, result);
+	return result.Succeeded();
+}

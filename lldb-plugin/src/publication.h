@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#ifndef HEAPDUMP_LLDB_PUBLICATION_H
+#define HEAPDUMP_LLDB_PUBLICATION_H
+
+#include <lldb/API/LLDB.h>
+#include <string>
+#include <vector>
+
+/// Breakpoints of the plug-in's own at the instructions by which the runtime lets calls of a method go to other code
+/// (doc/managed-elf.md 10).  "breakpoint list" does not show them.
+class Publication
+{
+      public:
+	/// Let LLDB call @p told with @p baton at each of them, before the code is called.
+	///
+	/// @return false when they are not there exactly once: the next stop has to do
+	bool begin(lldb::SBTarget &target, lldb::SBBreakpointHitCallback told, void *baton);
+	/// Nobody waits for code any more.
+	void end(lldb::SBTarget &target);
+
+	bool has_begun() const
+	{
+		return !stores_.empty();
+	}
+	/// The address of the code to which calls will go, when a thread is at a breakpoint of these; 0: it is at another.
+	uint64_t address(lldb::SBThread &thread, lldb::SBBreakpointLocation &place) const;
+
+      private:
+	struct Store {
+		lldb::SBBreakpoint breakpoint;
+		std::string stored; ///< the register that has the address
+	};
+	std::vector<Store> stores_;
+};
+
+/// The file of @p target that has the runtime in it; an invalid one when it is not loaded.
+lldb::SBModule runtime_module(lldb::SBTarget &target);
+
+/// Make a breakpoint one of the plug-in's: nobody sees it, and the process stops there only for @p told.
+void make_own(lldb::SBTarget &target, lldb::SBBreakpoint &breakpoint,
+	      lldb::SBBreakpointHitCallback told, void *baton);
+bool is_own(lldb::SBBreakpoint &breakpoint);
+
+#endif
