@@ -9,6 +9,9 @@
 #include <unistd.h>
 #include <utility>
 
+#include <heapdump/answer.h>
+
+#include "own_session.h"
 #include "publication.h"
 
 namespace
@@ -142,5 +145,87 @@ bool RunCommand::DoExecute(lldb::SBDebugger debugger, char **words,
 		     settings[1]);
 	lldb::SBExecutionContext context(target); // this command began without it
 	debugger.GetCommandInterpreter().HandleCommand("process launch", context, result);
+	return result.Succeeded();
+}
+
+BpmdCommand::BpmdCommand(std::shared_ptr<Session> session) : session_(std::move(session))
+{
+}
+
+bool BpmdCommand::ask(lldb::SBDebugger &debugger, const std::vector<const char *> &words,
+		      std::string &method, std::string &message)
+{
+	const std::unique_lock<std::mutex> lock = session_->lock();
+	const hd_sink sink = quiet_sink();
+	if (!session_->follower().follow(debugger, session_->handle(), sink, message))
+		return false;
+	hd_rows *rows = nullptr;
+	hd_error err = {};
+	const int status = hd_rows_run(session_->handle(), static_cast<int>(words.size()),
+				       words.data(), &sink, &rows, &err);
+	const hd_value *value = status <= HD_EXIT_FINDINGS ? hd_rows_member(rows, "name") : nullptr;
+	if (value && value->text)
+		method.assign(value->text, value->size);
+	message = err.message;
+	hd_rows_free(rows);
+	return status <= HD_EXIT_FINDINGS;
+}
+
+std::string BpmdCommand::command_for(lldb::SBDebugger &debugger,
+				     const std::vector<std::string> &words, std::string &message)
+{
+	lldb::SBProcess process = debugger.GetSelectedTarget().GetProcess();
+	const bool is_stopped = presence(process) == Presence::stopped;
+	std::string method;
+	message = "usage: bpmd MODULE METHOD, bpmd FILE.cs:LINE, bpmd -md ADDRESS";
+	if (words.size() == 2 && words[0] == "-md") {
+		if (!ask(debugger, { "dumpmd", words[1].c_str() }, method, message))
+			return "";
+		return "breakpoint set -n \"" + method.substr(0, method.find('(')) + "\"";
+	}
+	if (words.size() == 2) {
+		// A method that the module does not have would wait for ever.
+		const std::vector<const char *> question = { "name2ee", words[0].c_str(),
+							     words[1].c_str() };
+		if (is_stopped && !ask(debugger, question, method, message) &&
+		    message.find("no module") == message.npos)
+			return "";
+		return "breakpoint set -n \"" + words[1] + "\"";
+	}
+	const size_t colon = words.size() == 1 ? words[0].rfind(':') : std::string::npos;
+	if (colon == std::string::npos || colon + 1 == words[0].size() ||
+	    words[0].find_first_not_of("0123456789", colon + 1) != std::string::npos)
+		return "";
+	return "breakpoint set -f \"" + words[0].substr(0, colon) + "\" -l " +
+	       words[0].substr(colon + 1);
+}
+
+bool BpmdCommand::DoExecute(lldb::SBDebugger debugger, char **words,
+			    lldb::SBCommandReturnObject &result)
+{
+	std::vector<std::string> list = list_of(words);
+	list.erase(std::remove(list.begin(), list.end(), "-nofuturemodule"), list.end());
+	std::string command, message;
+	lldb::SBProcess process = debugger.GetSelectedTarget().GetProcess();
+	if (list.size() == 1 && list[0] == "-list")
+		command = "breakpoint list";
+	else if (list.size() == 1 && list[0] == "-clearall")
+		command = "breakpoint delete -f";
+	else if (list.size() == 2 && list[0] == "-clear" &&
+		 list[1].find_first_not_of("0123456789") == std::string::npos)
+		command = "breakpoint delete " + list[1];
+	else if (process.IsValid() && is_core(process))
+		message = "a core does not run on: a breakpoint needs a process";
+	else if (std::any_of(list.begin(), list.end(), [](const std::string &word) {
+			 return word.find_first_of("\"\\`") != word.npos;
+		 }))
+		message = "quotes and backslashes are in no name of a method or a file";
+	else
+		command = command_for(debugger, list, message);
+	if (command.empty()) {
+		result.SetError(message.c_str());
+		return false;
+	}
+	debugger.GetCommandInterpreter().HandleCommand(command.c_str(), result);
 	return result.Succeeded();
 }

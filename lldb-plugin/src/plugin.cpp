@@ -168,6 +168,11 @@ bool lldb::PluginInitialize(SBDebugger debugger)
 	report_taken(debugger, names.taken);
 	multiword.AddCommand(RunCommand::name, new RunCommand(session), RunCommand::help,
 			     RunCommand::syntax, "");
+	multiword.AddCommand(BpmdCommand::name, new BpmdCommand(session), BpmdCommand::help,
+			     BpmdCommand::syntax, "");
+	if (!is_taken(interpreter, BpmdCommand::name))
+		interpreter.AddCommand(BpmdCommand::name, new BpmdCommand(session),
+				       BpmdCommand::help, BpmdCommand::syntax, "");
 	watch_commands(interpreter, session);
 	Values::watch(debugger);
 	session->look_at_code(Purpose::answer);

@@ -110,6 +110,25 @@ class StartedTest(unittest.TestCase):
         self.assertRegex(answers[2], at_line("Shop.Bank.Late", late))
         self.assertRegex(answers[3], at_line("Shop.Bank.Late", late))
 
+    def test_bpmd_sets_the_same_breakpoints(self) -> None:
+        answers = self.run_program(
+            "late:3 lambda:2",
+            "bpmd stepping Shop.Bank.Late",
+            "RUN",
+            "bpmd stepping Shop.Bank.NoSuchMethod",
+            f"bpmd Program.cs:{line_of('long five = i + 5;')}",
+            "bpmd -clear 1",
+            "process continue",
+            "bpmd -list",
+            "bpmd nothing",
+        )
+        late = line_of("long twice = amount * 2;")
+        self.assertRegex(answers[1], at_line("Shop.Bank.Late", late))
+        self.assertIn('no type or method "Shop.Bank.NoSuchMethod"', answers[2])
+        self.assertRegex(answers[5], r"managed`Shop\.Program\+.*Work.* at Program\.cs:")
+        self.assertEqual(list(hits(answers[6]).values()), [1])
+        self.assertIn("usage: bpmd MODULE METHOD", answers[7])
+
     def test_a_line_without_code_is_not_moved_into_another_method(self) -> None:
         late = line_of("long twice = amount * 2;")
         answers = self.run_program(
