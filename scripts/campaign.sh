@@ -24,7 +24,7 @@ choices that the seed makes, but not the moment at which a core was taken: such 
   --whole        run all parts of the long loops in place of one: a round takes hours
   --build FOLDER the build whose tests are run (build); one with sanitizers takes other parts
   --parts FILE   run the lines of this file in place of the parts of --list: a name, then a command for the shell
-  PART...        run only these parts; "fuzz" and "gdb_live" run only when they are named
+  PART...        run only these parts; "fuzz", "gdb_live" and "lldb_live" run only when they are named
 
 A command finds the seed in HEAPDUMP_TEST_SEED. It succeeds with status 0; 77 says that this machine cannot run it.
 scripts/fuzz.sh -campaign HOURS is the campaign of the fuzz targets.
@@ -93,13 +93,15 @@ all_parts() {
     echo "hostile_code $export_build python3 tests/inject/hostile_code.py --count 20"
     echo "gdb_words $export_build python3 tests/fuzz/fuzz_gdb_words.py --count 20000 --seed \$HEAPDUMP_TEST_SEED"
     echo "gdb_live $export_build tests/gdb/live_campaign.py"
+    echo "lldb_live $export_build tests/lldb/live_campaign.py &&" \
+        "HEAPDUMP_TEST_ALL=1 $export_build python3 tests/lldb/test_lldb_live.py"
     echo "fuzz scripts/fuzz.sh 10"
 }
 
 # is_chosen NAME
 is_chosen() {
     local name
-    [ ${#chosen[@]} -gt 0 ] || { [ "$1" != fuzz ] && [ "$1" != gdb_live ] && return; }
+    [ ${#chosen[@]} -gt 0 ] || { [[ ! $1 =~ ^(fuzz|gdb_live|lldb_live)$ ]] && return; }
     for name in "${chosen[@]}"; do
         [ "$name" != "$1" ] || return 0
     done
