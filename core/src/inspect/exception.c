@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "framework/member.h"
+#include "framework/exception_trace.h"
 #include "inspect/value.h"
 #include "runtime/code.h"
 #include "runtime/coreclr/threads/stack_trace.h"
@@ -54,7 +54,7 @@ bool exception_read(struct heap *heap, const struct object *object, struct excep
 		  &info.stack_trace_lost);
 	read_text(heap, object, &fields, FACT_EXCEPTION_REMOTE_TRACE, &info.remote_trace,
 		  &info.remote_trace_lost);
-	info.stack_trace_array = fact_in_list(heap, object, &fields, FACT_EXCEPTION_TRACE).bits;
+	info.stack_trace_array = exception_trace_in_list(heap, object, &fields);
 	*ret = info;
 	return true;
 }

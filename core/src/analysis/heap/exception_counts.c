@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "framework/exception_trace.h"
 #include "util/alloc.h"
 
 /* Longer chains of base classes are damage. */
@@ -84,7 +85,7 @@ static void read_frames(struct exception_counts *counts, const struct object *ob
 {
 	const struct exception_info info = {
 		.address = object->address,
-		.stack_trace_array = exception_word(counts, object, FACT_EXCEPTION_TRACE),
+		.stack_trace_array = exception_trace_of(counts->members, object, counts->base),
 	};
 	struct exception_frame more;
 	uint32_t count = 0;

@@ -1,0 +1,2 @@
+file: --no-files corefiles/nativeaot9.core.zst
+threadpool

@@ -1,0 +1,3 @@
+file: --no-files corefiles/nativeaot10.core.zst
+exit: 1
+triage
