@@ -354,8 +354,11 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 {
 	struct wait_things things;
 	HD_CLEANUP(wait_graph) struct wait_graph graph = { .waits = verdicts->waits };
-	TRY(lost_places_find(verdicts->waits, &graph, job, &verdicts->places, err));
-	TRY(own_answers_find(verdicts->waits, &graph, job, &verdicts->answers, err));
+	/* Where something else hangs, who has a place may wait for that; and code is read only when it is needed. */
+	if (!verdicts->rows_count) {
+		TRY(lost_places_find(verdicts->waits, &graph, job, &verdicts->places, err));
+		TRY(own_answers_find(verdicts->waits, &graph, job, &verdicts->answers, err));
+	}
 	TRY(add_answers(verdicts, err));
 	TRY(wait_things_judge(verdicts->waits, ends, &graph, job, &things, err));
 	for (size_t i = 0; i < things.rows_count; i++) {
