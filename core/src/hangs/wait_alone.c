@@ -34,14 +34,16 @@ struct alone_search {
 	const struct waits *waits;
 	struct alone_waiter *rows;
 	size_t rows_count, rows_capacity;
-	bool *asked;   /* by node: does one wait for it that should end? */
-	bool *waiting; /* by node: it waits for a thing that may be alone */
-	bool *blocked; /* by node: it does so, or waits for one that does */
+	uint64_t *addresses; /* of the rows, for one pass */
+	bool *asked;         /* by node: does one wait for it that should end? */
+	bool *waiting;       /* by node: it waits for a thing that may be alone */
+	bool *blocked;       /* by node: it does so, or waits for one that does */
 };
 
 static void alone_search_deinit(struct alone_search *search)
 {
 	pages_free(search->rows, search->rows_capacity, sizeof(*search->rows));
+	mem_free(search->addresses);
 	mem_free(search->asked);
 	mem_free(search->waiting);
 	mem_free(search->blocked);
@@ -276,11 +278,17 @@ static enum hd_status find_alone(struct alone_search *search, struct wait_graph 
 				 struct job *job, struct hd_error *err)
 {
 	size_t before = 0;
+	search->addresses = mem_alloc(search->rows_count + 1, sizeof(*search->addresses));
+	TRY_MEMORY(search->addresses, err);
 	for (unsigned int i = 0; search->rows_count && search->rows_count != before; i++) {
 		struct reach_pass pass;
 		before = search->rows_count;
 		find_blocked(search);
-		const struct wait_cut cut = { .blocked = search->blocked };
+		for (size_t k = 0; k < before; k++)
+			search->addresses[k] = search->rows[k].address;
+		const struct wait_cut cut = { .blocked = search->blocked,
+					      .weak = search->addresses,
+					      .weak_count = before };
 		TRY(wait_graph_reach(graph, &cut, job, &pass, err));
 		const struct alone_pass alone = { graph, &pass };
 		keep_groups(search, is_alone, &alone);

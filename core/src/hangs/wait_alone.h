@@ -12,8 +12,9 @@ struct wait_graph;
  * a request of a server: SemaphoreSlim, channel, BlockingCollection, ManualResetEventSlim, Barrier, CountdownEvent, the object of a
  * Monitor.Wait, a task of a TaskCompletionSource, and one that was never started.
  *
- * Who has none of these cannot release, write, set, or complete it, so this is certain.  What a weak reference leads to counts as
- * nobody's, but for delegates, which native code may call; and so does what is dead, but for objects with finalizers of the program.
+ * Who has none of these cannot release, write, set, or complete it, so this is certain.  It is nothing that a weak reference leads to
+ * the thing itself, but somebody that it leads to an object which has the thing; and somebody is what is dead and has a finalizer of the
+ * program.
  * The main thread that waits on purpose is left out (wait_parked.h).  Several such things may be alone together: those that only lead to each other.
  *
  * @retval HD_OK

@@ -4,12 +4,12 @@
 #include "analysis/async/async_graph.h"
 #include "framework/owns.h"
 #include "hangs/wait_alive.h"
-#include "inspect/value.h"
 #include "roots/root_set.h"
 #include "snapshot/snapshot.h"
 #include "util/alloc.h"
 #include "util/bitmap.h"
 #include "util/job.h"
+#include "util/sort.h"
 
 /* A graph of more objects takes longer than people want to wait for a verdict that is rare. */
 #define OBJECTS_MAX UINT64_C(5000000)
@@ -32,27 +32,25 @@ static uint32_t node_of(const struct hd_graph *graph, uint64_t address)
 	return node < graph->object_count && graph_id(graph, node) == address ? node : HD_NONE;
 }
 
-static enum hd_status add_actor(struct wait_graph *graph, uint32_t node, struct hd_error *err)
+static enum hd_status add_actor(struct wait_graph *graph, uint32_t node, bool is_weak,
+				struct hd_error *err)
 {
 	TRY_MEMORY(PAGES_RESERVE(graph, actors), err);
-	graph->actors[graph->actors_count++] = node;
+	graph->actors[graph->actors_count++] = (struct wait_actor){ node, is_weak };
 	return HD_OK;
 }
 
-/* Native code has delegates by weak handles alone: that they live on is the program's business. */
-static enum hd_status find_callbacks(struct wait_graph *graph, struct hd_error *err)
+/* Who has a weak handle may use what it leads to, as long as the waiting thread keeps that. */
+static enum hd_status find_weak(struct wait_graph *graph, struct hd_error *err)
 {
-	const struct waits *waits = graph->waits;
 	const struct root_set *roots = graph->roots;
 	for (size_t i = 0; i < roots->rows_count; i++) {
 		const struct root *root = &roots->rows[i];
 		uint32_t node = root->is_weak && root->source == ROOT_HANDLE
 					? node_of(graph->graph, root->value)
 					: HD_NONE;
-		struct object object;
-		if (node != HD_NONE && member_object(waits->members, root->value, &object) &&
-		    type_is_delegate(waits->heap->runtime, object.type))
-			TRY(add_actor(graph, node, err));
+		if (node != HD_NONE)
+			TRY(add_actor(graph, node, true, err));
 	}
 	return HD_OK;
 }
@@ -71,7 +69,7 @@ static enum hd_status find_dead(struct wait_graph *graph, const struct reach *al
 		if (node != HD_NONE && !bitmap_has(alive->bitmap, node) &&
 		    member_object(waits->members, list->rows[i].object, &object) &&
 		    !framework_owns_type(waits->heap->runtime, object.type))
-			TRY(add_actor(graph, node, err));
+			TRY(add_actor(graph, node, false, err));
 	}
 	return HD_OK;
 }
@@ -82,7 +80,7 @@ static enum hd_status make_graph(struct wait_graph *graph, struct job *job, stru
 	TRY(root_set_create(graph->waits->heap, false, job, &graph->roots, err));
 	TRY(snapshot_create(graph->waits->heap, graph->roots, job, &graph->graph, err));
 	TRY(reach_from_roots(graph->graph, job, &alive, err));
-	TRY(find_callbacks(graph, err));
+	TRY(find_weak(graph, err));
 	return find_dead(graph, &alive, err);
 }
 
@@ -150,21 +148,34 @@ static void leave_out_methods(const struct wait_graph *graph, const bool *blocke
 	}
 }
 
-static void add_roots(const struct wait_graph *graph, const bool *blocked, struct reach_pass *pass)
+static bool is_ignored(const struct wait_graph *graph, const struct wait_cut *cut,
+		       const struct wait_actor *actor)
+{
+	if (!actor->is_weak || !cut->weak_count)
+		return false;
+	uint64_t address = graph_id(graph->graph, actor->node);
+	size_t above = NUMBERS_ABOVE(cut->weak, cut->weak_count, address);
+	return above && cut->weak[above - 1] == address;
+}
+
+static void add_roots(const struct wait_graph *graph, const struct wait_cut *cut,
+		      struct reach_pass *pass)
 {
 	const struct hd_graph *rows = graph->graph;
 	const struct root_set *roots = graph->roots;
 	for (size_t i = 0; i < roots->rows_count; i++) {
 		const struct root *root = &roots->rows[i];
 		if (root->is_weak || is_edge(roots, root) ||
-		    is_of_blocked(graph->waits, root, blocked))
+		    is_of_blocked(graph->waits, root, cut->blocked))
 			continue;
 		uint32_t node = node_at(rows, root->value);
 		if (node != HD_NONE)
 			reach_pass_add(pass, node);
 	}
-	for (size_t i = 0; i < graph->actors_count; i++)
-		reach_pass_add(pass, graph->actors[i]);
+	for (size_t i = 0; i < graph->actors_count; i++) {
+		if (!is_ignored(graph, cut, &graph->actors[i]))
+			reach_pass_add(pass, graph->actors[i].node);
+	}
 	/* Frozen objects are in no root set. */
 	for (uint32_t i = 0; i < rows->root_count; i++) {
 		if (rows->roots[i].kind == HD_ROOT_GC)
@@ -180,7 +191,7 @@ enum hd_status wait_graph_reach(const struct wait_graph *graph, const struct wai
 	leave_out_methods(graph, cut->blocked, &pass);
 	for (size_t i = 0; i < cut->objects_count; i++)
 		leave_out(graph->graph, &pass, cut->objects[i]);
-	add_roots(graph, cut->blocked, &pass);
+	add_roots(graph, cut, &pass);
 	enum hd_status status = reach_pass_run(&pass, job, err);
 	if (status == HD_OK) {
 		*ret = pass;

@@ -9,16 +9,22 @@ struct hd_graph;
 struct job;
 struct root_set;
 
+/**
+ * One of these: what weak handles have, for native code has its delegates so, and a FileSystemWatcher is called by what knows it
+ * so; and dead objects whose finalizers are not the framework's.
+ */
+struct wait_actor {
+	uint32_t node;
+	bool is_weak;
+};
+
 /** The graph of the heap, which is made when it is needed first.  Only waits is set before. */
 struct wait_graph {
 	const struct waits *waits;
 	struct root_set *roots;
 	struct hd_graph *graph; /**< NULL: not made */
-	/**
-	 * Nodes that may act though no root leads to them: delegates that weak handles have, for native code calls them so,
-	 * and dead objects whose finalizers are not the framework's.
-	 */
-	uint32_t *actors;
+	/** Who may act though no root leads there. */
+	struct wait_actor *actors;
 	size_t actors_count, actors_capacity;
 	bool was_tried;
 };
@@ -43,6 +49,9 @@ struct wait_cut {
 	const bool *blocked; /**< by node, wait_nodes() of them: it is left out; NULL: none is */
 	const uint64_t *objects; /**< addresses of objects that are not followed, either */
 	size_t objects_count;
+	/** Addresses of objects, ascending: it is nothing that a weak handle has one of these itself. */
+	const uint64_t *weak;
+	size_t weak_count;
 };
 
 /**

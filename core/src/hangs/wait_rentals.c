@@ -189,7 +189,7 @@ static enum hd_status count_reached(const struct rental_search *search, const st
 				    struct hd_error *err)
 {
 	const uint64_t without[] = { rental->pool, rental->channel };
-	const struct wait_cut cut = { blocked, without, 2 };
+	const struct wait_cut cut = { .blocked = blocked, .objects = without, .objects_count = 2 };
 	struct reach_pass pass;
 	TRY(wait_graph_reach(search->graph, &cut, job, &pass, err));
 	*ret = 0;

@@ -5,6 +5,7 @@
 using System;
 using System.Collections.Concurrent;
 using System.Collections.Generic;
+using System.IO;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Threading;
@@ -223,6 +224,17 @@ namespace Hang
             GC.KeepAlive(set);
         }
 
+        /// <summary>The thread that reads what changes has the watcher by a weak reference alone.</summary>
+        private static void Watched()
+        {
+            var changed = new ManualResetEventSlim();
+            var watcher = new FileSystemWatcher(AppContext.BaseDirectory);
+            watcher.Created += (sender, change) => changed.Set();
+            watcher.EnableRaisingEvents = true;
+            changed.Wait();
+            GC.KeepAlive(watcher);
+        }
+
         /// <summary>Sets it when it is collected.</summary>
         private sealed class Last
         {
@@ -299,6 +311,7 @@ namespace Hang
             PlantServices();
             Start("called", Called);
             Start("collected", Collected);
+            Start("watched", Watched);
         }
     }
 }
