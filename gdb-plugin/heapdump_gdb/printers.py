@@ -20,6 +20,8 @@ TABLE = "MethodTable"
 DEPTH_MAX = 64
 # GDB asks for so many items when "print elements" has no limit.
 ITEMS_MAX = 1 << 20
+# Of the methods of a delegate, so many characters are shown.
+TEXT_MOST = 1000
 
 
 def _shown(text: str) -> str:
@@ -219,8 +221,13 @@ class Printers(gdb.printing.PrettyPrinter):
         return _Words(f"{_shown(row['type'] or '')}: {_shown(message or '<no message>')}")
 
     def _delegate(self, word: str, name: str, _static: gdb.Type) -> Any:
-        methods = [_shown(row["name"] or "?") for row in self._ask("dumpdelegate", word)]
-        return _Words(f"{_shown(name)} -> {', '.join(methods)}")
+        text = f"{_shown(name)} -> "
+        for i, row in enumerate(self._ask("dumpdelegate", word)):
+            method = _shown(row["name"] or "?")
+            if len(text) + len(method) > TEXT_MOST:
+                return _Words(f"{text}{', ' if i else ''}...")
+            text += f"{', ' if i else ''}{method}"
+        return _Words(text)
 
     def _task(self, word: str, name: str, _static: gdb.Type) -> Any:
         found = self._ask("taskstate", word).members

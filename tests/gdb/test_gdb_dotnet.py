@@ -95,6 +95,9 @@ class DotnetCoreTest(unittest.TestCase):
         shown = dict(line.split(" = ", 1) for line in between(text, 1).splitlines())
         self.assertRegex(shown.pop("this"), r"^0x\w+$")
         self.assertRegex(shown.pop("item"), r"^0x\w+$")
+        self.assertRegex(
+            shown.pop("calls"), r"^System\.Action -> Plain\.Kinds\.Call\(\), .*, \.\.\.$"
+        )
         ints = "System.Int32[] Count = 3 = {1, 2, 3}"
         self.assertEqual(
             shown,
@@ -113,6 +116,7 @@ class DotnetCoreTest(unittest.TestCase):
                 "jagged": "System.Int32[][] Count = 1 = {" + ints + "}",
                 "boxed": "(System.Int64) 5",
                 "tuple": '{Item1 = 3, Item2 = "textheld"}',
+                "moment": "1970-01-01T00:00:00.0000000Z",
                 "result": "0",
             },
         )
