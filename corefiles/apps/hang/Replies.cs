@@ -31,6 +31,9 @@ namespace Hang
             this.options = options;
         }
 
+        /// <summary>How many questions were asked.</summary>
+        public int Questions => Volatile.Read(ref questions);
+
         public void Begin() => _ = Read();
 
         public void BeginThread(string name) => new Thread(ReadOnThread) { Name = name, IsBackground = true }.Start();
@@ -206,6 +209,9 @@ namespace Hang
             third = new Cable(answerer.Connect());
             third.BeginThread("reads");
             _ = Total(third);
+            // The second question of each is the one that nobody answers.
+            while (first.Questions < 2 || second.Questions < 2 || third.Questions < 2)
+                Thread.Sleep(10);
             Truth.Say("replies", "3");
         }
 
