@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -le 1 ] || { echo "usage: static.sh [BUILD_FOLDER]" >&2; exit 2; }
 build=${1:-build}
-limit=7000000
+limit=8000000
 [ -f "$build/CMakeCache.txt" ] || cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release
 if grep -q '^HD_SANITIZE:BOOL=ON' "$build/CMakeCache.txt"; then
     echo "static.sh: $build is built with sanitizers, which need shared libraries" >&2

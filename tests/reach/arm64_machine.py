@@ -103,8 +103,8 @@ def prepare_app(name: str, version: str, nuget: Path) -> None:
     if name == "collections":
         for package in LIBRARIES:
             release = version.split(".", maxsplit=1)[0]
-            file = nuget / package.lower() / f"{release}.0.0" / "lib" / f"net{release}.0"
-            shutil.copy(file / f"{package}.dll", out)
+            folder = nuget / package.lower() / f"{release}.0.0" / "lib" / f"net{release}.0"
+            shutil.copy(folder / f"{package}.dll", out)
     text = (built / f"{name}.runtimeconfig.json").read_text(encoding="utf-8")
     options = json.loads(text)["runtimeOptions"]
     for key in ("includedFrameworks", "frameworks"):

@@ -27,7 +27,7 @@ def mapped_files(core: bytes, offset: int, size: int) -> list[tuple[int, int, st
             count = struct.unpack_from("<Q", core, offset)[0]
             names = core[offset + 16 + 24 * count : offset + length].split(b"\0")
             rows = [struct.unpack_from("<QQ", core, offset + 16 + 24 * i) for i in range(count)]
-            return [(*row, name.decode()) for row, name in zip(rows, names)]
+            return [(row[0], row[1], name.decode()) for row, name in zip(rows, names)]
         offset += length + 3 & ~3
     return []
 

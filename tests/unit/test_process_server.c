@@ -451,13 +451,17 @@ static uint64_t first_of(pid_t pid, const char *path)
 	char name[64], line[512];
 	unsigned long long start = 0;
 	(void)snprintf(name, sizeof(name), "/proc/%d/maps", pid);
-	FILE *maps = fopen(name, "re");
-	while (maps && !start && fgets(line, sizeof(line), maps)) {
-		if (strstr(line, path))
-			start = strtoull(line, NULL, 16);
+	/* /proc/PID/exe names a program before the kernel has mapped it. */
+	for (unsigned int tries = 0; tries < 10000 && !start; tries++) {
+		FILE *maps = fopen(name, "re");
+		while (maps && !start && fgets(line, sizeof(line), maps)) {
+			if (strstr(line, path))
+				start = strtoull(line, NULL, 16);
+		}
+		if (maps)
+			(void)fclose(maps);
+		(void)usleep(1000);
 	}
-	if (maps)
-		(void)fclose(maps);
 	return start;
 }
 

@@ -411,11 +411,12 @@ static struct member find_holder(struct members *members, const struct static_sl
 		if (slots->rows[i].thread == UINT32_MAX &&
 		    memory_u64(members->heap->memory, at, &value) &&
 		    member_object(members, value, &object) &&
-		    is_of(runtime, object.type, of, is_array))
+		    is_of(runtime, object.type, of, is_array)) {
 			return (struct member){ .address = at,
 						.bits = value,
 						.type = object.type,
 						.element_type = ELEMENT_CLASS };
+		}
 	}
 	return no_member(MEMBER_ABSENT);
 }

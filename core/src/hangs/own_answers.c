@@ -198,9 +198,10 @@ static bool thread_may_set(struct answer_search *search, const struct thread_wai
 	bool sets = false, has = false;
 	if (stack->is_partial || stack->is_missing)
 		return true;
-	for (size_t i = 0; i < stack->frames_count && !sets; i++)
+	for (size_t i = 0; i < stack->frames_count && !sets; i++) {
 		sets = is_own(search->waits, &stack->frames[i]) &&
 		       answer_code_may_set(&search->code, stack->frames[i].method_desc);
+	}
 	for (size_t i = 0; sets && i < stack->roots_count && !has; i++)
 		has = leads_to_holder(search, stack->roots[i].value);
 	return has;

@@ -316,9 +316,10 @@ static enum hd_status leave_parked(struct alone_search *search, struct job *job,
 		const struct alone_waiter *first = &search->rows[i];
 		bool is_parked = false;
 		end = end_of_group(search, i);
-		if (end == i + 1 && is_for_parking(first->kind))
+		if (end == i + 1 && is_for_parking(first->kind)) {
 			TRY(wait_is_parked(search->waits, search->waiting, first->node, job,
 					   &is_parked, err));
+		}
 		for (size_t k = i; k < end && !is_parked; k++)
 			search->rows[count++] = search->rows[k];
 	}

@@ -215,10 +215,11 @@ static void put_place(struct text *text, const struct arch *arch, const struct v
 	switch (home->kind) {
 	case HOME_REGISTER:
 		/* It has the address of what does not fit into it. */
-		if (size <= DWARF_ADDRESS)
+		if (size <= DWARF_ADDRESS) {
 			put_register(text, arch, home->number);
-		else
+		} else {
 			put_address(text, arch, home->number, 0);
+		}
 		break;
 	case HOME_FLOAT_REGISTER:
 		if (home->number < arch->dwarf.floats)

@@ -67,9 +67,10 @@ bool arm64_call_target(const uint8_t *bytes, size_t size, uint64_t address,
 	}
 	if ((word & 0xffdffc1fu) == 0xd61f0000u) { /* br, blr */
 		bool is_known = constants->known >> number & 1;
-		if (is_known)
+		if (is_known) {
 			*ret = (struct code_reference){ constants->values[number],
 							constants->loaded >> number & 1 };
+		}
 		constants->known = 0;
 		return is_known;
 	}

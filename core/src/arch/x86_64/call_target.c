@@ -40,9 +40,10 @@ static void load_constant(const uint8_t *at, size_t size, uint8_t rex, uint64_t 
 		return;
 	if (size == 9 && (at[0] & 0xf8) == 0xb8)
 		code_constant_set(constants, (at[0] & 7u) + high, load_u64(at + 1), false);
-	if (size == 6 && at[0] == 0x8d && is_relative(at[1]))
+	if (size == 6 && at[0] == 0x8d && is_relative(at[1])) {
 		code_constant_set(constants, (at[1] >> 3 & 7u) + (rex & 4u ? 8 : 0),
 				  relative(at + 2, next), false);
+	}
 }
 
 bool x86_64_call_target(const uint8_t *bytes, size_t size, uint64_t address,

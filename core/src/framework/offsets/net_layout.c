@@ -262,26 +262,25 @@ static void place_as_said(struct placing *placing, uint32_t begin)
 	}
 }
 
+/* Is the order of the fields that of the source?  Not where references are among them. */
+static bool is_in_order(const struct placing *placing, const struct net_layout_row *row)
+{
+	return (row->kind == NET_CLASS_IN_ORDER || row->kind == NET_STRUCT_IN_ORDER) &&
+	       !placing->has_references;
+}
+
 static void place(struct placing *placing, const struct net_layout_row *row, uint32_t begin)
 {
 	uint32_t least = begin + row->size;
-	switch (row->kind) {
-	case NET_CLASS_EXPLICIT:
-	case NET_STRUCT_EXPLICIT:
+	if (row->kind == NET_CLASS_EXPLICIT || row->kind == NET_STRUCT_EXPLICIT) {
 		place_as_said(placing, begin);
-		break;
-	case NET_STRUCT_INLINE:
+	} else if (row->kind == NET_STRUCT_INLINE) {
 		place_in_order(placing, 0);
 		placing->at *= row->size;
 		return;
-	case NET_CLASS_IN_ORDER:
-	case NET_STRUCT_IN_ORDER:
-		if (!placing->has_references) {
-			place_in_order(placing, row->pack);
-			break;
-		}
-		/* fall through */
-	default:
+	} else if (is_in_order(placing, row)) {
+		place_in_order(placing, row->pack);
+	} else {
 		place_by_size(placing);
 		return;
 	}

@@ -153,9 +153,10 @@ static enum hd_status check_processor(const struct runtime *runtime, struct hd_e
 	unsigned char mark[SELFMAG];
 	uint16_t machine = build ? build->arch->machine : arch->machine;
 	if (memory_read(runtime->memory, module->base, mark, sizeof(mark)) &&
-	    memcmp(mark, ELFMAG, SELFMAG) == 0)
+	    memcmp(mark, ELFMAG, SELFMAG) == 0) {
 		(void)memory_u16(runtime->memory, module->base + offsetof(Elf64_Ehdr, e_machine),
 				 &machine);
+	}
 	if (machine == arch->machine)
 		return HD_OK;
 	return fail(err, HD_ERR_UNSUPPORTED, 0,
