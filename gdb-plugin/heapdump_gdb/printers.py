@@ -20,7 +20,7 @@ TABLE = "MethodTable"
 DEPTH_MAX = 64
 # GDB asks for so many items when "print elements" has no limit.
 ITEMS_MAX = 1 << 20
-# Of the methods of a delegate, so many characters are shown.
+# So many characters are shown of the methods of a delegate.
 TEXT_MOST = 1000
 
 
