@@ -23,6 +23,12 @@
 /* The object with a thread's statics, in words; and how far these are searched. */
 #define STATICS_WORDS_MAX 4096u
 
+/*
+ * A list has few threads more than the process: beyond these no statics are searched, for a damaged list may have
+ * millions of threads that share their bytes.
+ */
+#define THREADS_MORE 64u
+
 /* System.Threading.Thread and its ManagedThreadId (Thread.NativeAot.cs; the same in 8 to 11). */
 #define THREAD_ID_OBJECT 24u
 #define ID_OBJECT_VALUE  8u
@@ -110,7 +116,8 @@ static bool read_thread(struct runtime *runtime, uint64_t address, struct runtim
 		runtime->threads.finalizer = address;
 	if (state & STATE_DETACHED)
 		ret->state |= THREAD_STATE_DEAD;
-	ret->id = managed_id(runtime, aot_thread_object(runtime, ret));
+	if (runtime->threads.count < runtime->target->threads.count + THREADS_MORE)
+		ret->id = managed_id(runtime, aot_thread_object(runtime, ret));
 	read_context(runtime, ret);
 	read_exception(runtime, ret);
 	return true;
