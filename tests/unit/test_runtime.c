@@ -338,9 +338,9 @@ TEST(a_command_says_what_the_runtime_does_not_keep)
 		"clrmodules needs the list of assemblies and their modules, which a program with "
 		"MadeUp does not keep; modules shows the files that the program has loaded");
 	answer_deinit(&answer);
-	answer = command_run(opened.session, "dumpasync");
+	answer = command_run(opened.session, "dumptasks");
 	ASSERT_TEXT(answer.err.message,
-		    "dumpasync needs the fields of types, which a program with MadeUp does not "
+		    "dumptasks needs the fields of types, which a program with MadeUp does not "
 		    "keep; dumpheap -stat counts objects by their types, and gcroot shows who "
 		    "keeps one");
 	answer_deinit(&answer);

@@ -403,5 +403,5 @@ COMMAND(dumpasync, .has_rows = true,
 		"itself are among them: the box of one is its Continuation, and of the outermost\n"
 		"of a call its task.\n",
 	.example = "dumpasync -type Checkout", .top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP | NEEDS_FIELDS, .options = dumpasync_options,
+	.needs = NEEDS_HEAP | NEEDS_FIELDS | NEEDS_METADATA, .options = dumpasync_options,
 	.sos_options = dumpasync_sos_options);
