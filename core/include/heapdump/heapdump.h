@@ -3,6 +3,7 @@
 #define HEAPDUMP_HEAPDUMP_H
 
 #include <heapdump/answer.h>
+#include <heapdump/arrow.h>
 #include <heapdump/broker.h>
 #include <heapdump/code.h>
 #include <heapdump/command.h>
