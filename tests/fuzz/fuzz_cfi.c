@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * covers: core/src/unwind/cfi.c core/src/unwind/cfi_image.c
+ * covers: core/src/unwind/cfi.c core/src/unwind/cfi_image.c core/src/unwind/cfi_list.c core/src/unwind/cfi_rows.c
  * core/src/unwind/dwarf_expr.c core/src/unwind/dwarf_reader.c
  */
 #include <elf.h>
@@ -10,6 +10,7 @@
 #include "arch/x86_64/frame_registers.h"
 #include "unwind/cfi.h"
 #include "unwind/dwarf_expr.h"
+#include "util/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -98,6 +99,26 @@ static void make_space(struct space *space, unsigned int kind, const uint8_t *da
 	memcpy(space->image + place, data, size < room ? size : (size_t)room);
 }
 
+/* What is written anew about each function has no more than its bytes say. */
+static void list(struct cfi *cfi, uint64_t ip)
+{
+	struct text rows = { 0 };
+	uint64_t count = cfi_functions_count(cfi, ip), begin;
+	for (uint64_t i = 0; i < count && i < STEPS_MAX; i++) {
+		struct cfi_function function;
+		size_t before = rows.size;
+		if (!cfi_function_begin(cfi, ip, i, &begin) ||
+		    !cfi_function_at(cfi, begin, &function))
+			continue;
+		bool is_written = cfi_rows(cfi, begin, &rows);
+		if (!is_written && rows.size != before)
+			abort();
+		if (rows.size - before > 5 * function.record)
+			abort();
+	}
+	text_deinit(&rows);
+}
+
 static void walk(struct space *space, uint64_t ip, bool has_mapping)
 {
 	char path[] = "/x";
@@ -125,6 +146,8 @@ static void walk(struct space *space, uint64_t ip, bool has_mapping)
 			break;
 		is_exact = result == CFI_SIGNAL;
 	}
+	if (cfi)
+		list(cfi, ip);
 	cfi_destroy(cfi);
 }
 

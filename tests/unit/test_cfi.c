@@ -349,6 +349,63 @@ TEST(functions_and_the_data_of_their_language)
 	}
 }
 
+TEST(rows_that_are_written_anew_say_the_same)
+{
+	struct cfi_world world, copy;
+	struct text rows = { 0 };
+	uint64_t begin = 0;
+	cfi_world_init(&world, &(struct cfi_spec){ FDE_CODE(prologue) });
+	struct cfi *cfi = cfi_create(&world.target);
+	REQUIRE(cfi);
+	ASSERT_UINT(cfi_functions_count(cfi, BASE + FUNCTION), 3);
+	CU_ASSERT_TRUE(cfi_function_begin(cfi, BASE + FUNCTION, 1, &begin));
+	ASSERT_UINT(begin, BASE + FUNCTION);
+	CU_ASSERT_FALSE(cfi_function_begin(cfi, BASE + FUNCTION, 3, &begin));
+	CU_ASSERT_TRUE_FATAL(cfi_rows(cfi, BASE + FUNCTION, &rows));
+	cfi_world_init(&copy, &(struct cfi_spec){ .fde = rows.bytes, .fde_size = rows.size });
+	for (uint64_t offset = 0; offset < 64; offset++) {
+		struct registers expected = cfi_world_registers(BASE + FUNCTION + offset);
+		expected.values[REG_RBP] = SP + 0x80;
+		struct registers found = expected;
+		ASSERT_UINT(cfi_world_step(&copy, true, &found), CFI_FRAME);
+		ASSERT_UINT(cfi_world_step(&world, true, &expected), CFI_FRAME);
+		CU_ASSERT_EQUAL(memcmp(&expected, &found, sizeof(found)), 0);
+	}
+	cfi_destroy(cfi);
+	cfi_world_deinit(&copy);
+	cfi_world_deinit(&world);
+	text_deinit(&rows);
+}
+
+static bool copies(const char *bytes, size_t size)
+{
+	struct cfi_world bad;
+	struct text rows = { 0 };
+	cfi_world_init(&bad, &(struct cfi_spec){ .fde = bytes, .fde_size = size });
+	struct cfi *cfi = cfi_create(&bad.target);
+	REQUIRE(cfi);
+	bool ret = cfi_rows(cfi, BASE + FUNCTION, &rows);
+	CU_ASSERT_TRUE(ret || !rows.size);
+	cfi_destroy(cfi);
+	cfi_world_deinit(&bad);
+	text_deinit(&rows);
+	return ret;
+}
+
+#define COPIES(bytes) copies((bytes), sizeof(bytes) - 1)
+
+TEST(what_debuggers_cannot_trust_is_not_written_anew)
+{
+	CU_ASSERT_TRUE(COPIES("\x0a\x41\x0b"));
+	CU_ASSERT_FALSE(COPIES("\x0b"));             /* nothing was remembered */
+	CU_ASSERT_FALSE(COPIES("\x0a\x0b\x41\x0b")); /* only once */
+	CU_ASSERT_FALSE(COPIES("\x0f\x02\x77\x08")); /* expressions */
+	CU_ASSERT_FALSE(COPIES("\x10\x06\x01\x30"));
+	CU_ASSERT_FALSE(COPIES("\x3f"));                                     /* unknown */
+	CU_ASSERT_FALSE(COPIES("\x01\0\0\0\0\0\0\0\0"));                     /* an address */
+	CU_ASSERT_FALSE(COPIES("\x41\x0c\x07\xff\xff\xff\xff\xff\xff\xff")); /* ends in a number */
+}
+
 TEST(own_process)
 {
 	own_signals = 0;

@@ -2,7 +2,7 @@
 #include "unwind/cfi.h"
 
 #include "arch/call_frame.h"
-#include "unwind/cfi_image.h"
+#include "unwind/cfi_description.h"
 #include "unwind/dwarf_expr.h"
 #include "unwind/dwarf_reader.h"
 #include "util/alloc.h"
@@ -284,36 +284,9 @@ static bool cfi_rules_run(const struct cfi_program *program, struct dwarf_reader
 	return !runner.code.is_bad;
 }
 
-/* Most bytes of a CIE or FDE: real ones have some thousand. */
-#define RECORD_MAX ((uint64_t)1 << 16)
 /* A length with the meaning: the real one follows, with 8 bytes. */
 #define LENGTH_64 0xffffffffu
 /* Column of the return address. */
-
-struct record {
-	uint64_t address; /* address of the first byte after the length */
-	size_t size;
-	uint8_t bytes[RECORD_MAX];
-};
-
-struct cfi {
-	const struct target *target;
-	struct cfi_images images;
-	struct record cie, fde;
-};
-
-/* The contents of an FDE and its CIE. */
-struct description {
-	unsigned int pointers;      /* encoding of addresses */
-	unsigned int lsda_pointers; /* of the address of its language's data */
-	bool has_augmentation;      /* its data has a size before it */
-	bool is_signal;
-	uint64_t code_align;
-	int64_t data_align;
-	struct cfi_function function;
-	struct dwarf_reader cie_code; /* instructions */
-	struct dwarf_reader fde_code;
-};
 
 struct cfi *cfi_create(const struct target *target)
 {
@@ -332,7 +305,7 @@ void cfi_destroy(struct cfi *cfi)
 }
 
 /* Read the record at @p address: its length, then that many bytes. */
-static bool read_record(struct memory *memory, uint64_t address, struct record *ret)
+static bool read_record(struct memory *memory, uint64_t address, struct cfi_record *ret)
 {
 	uint32_t length;
 	if (!memory_u32(memory, address, &length))
@@ -344,7 +317,7 @@ static bool read_record(struct memory *memory, uint64_t address, struct record *
 			return false;
 		address += sizeof(size);
 	}
-	if (!size || size > RECORD_MAX)
+	if (!size || size > CFI_RECORD_MAX)
 		return false;
 	ret->address = address;
 	ret->size = (size_t)size;
@@ -353,7 +326,7 @@ static bool read_record(struct memory *memory, uint64_t address, struct record *
 
 /* Read the data that the letters of @p augmentation describe. */
 static void read_augmentation(const char *augmentation, struct dwarf_reader *reader,
-			      struct description *ret)
+			      struct cfi_description *ret)
 {
 	for (const char *letter = augmentation + 1; *letter; letter++) {
 		switch (*letter) {
@@ -378,7 +351,8 @@ static void read_augmentation(const char *augmentation, struct dwarf_reader *rea
 	}
 }
 
-static bool read_cie(const struct arch *arch, const struct record *record, struct description *ret)
+static bool read_cie(const struct arch *arch, const struct cfi_record *record,
+		     struct cfi_description *ret)
 {
 	struct dwarf_reader reader = dwarf_reader(record->bytes, record->size, record->address);
 	uint64_t id = dwarf_number(&reader, 4), version = dwarf_number(&reader, 1);
@@ -422,7 +396,7 @@ static uint64_t read_lsda(struct dwarf_reader reader, unsigned int pointers)
 }
 
 /* Find and read what describes the function at @p pc. */
-static bool read_description(struct cfi *cfi, uint64_t pc, struct description *ret)
+bool cfi_describe(struct cfi *cfi, uint64_t pc, struct cfi_description *ret)
 {
 	struct memory *memory = cfi->target->memory;
 	const struct cfi_image *image = cfi_images_find(&cfi->images, cfi->target, pc);
@@ -432,13 +406,14 @@ static bool read_description(struct cfi *cfi, uint64_t pc, struct description *r
 		return false;
 	struct dwarf_reader reader = dwarf_reader(cfi->fde.bytes, cfi->fde.size, cfi->fde.address);
 	uint64_t distance = dwarf_number(&reader, 4);
-	*ret = (struct description){ .pointers = PE_ABSPTR, .lsda_pointers = PE_OMIT };
+	*ret = (struct cfi_description){ .pointers = PE_ABSPTR, .lsda_pointers = PE_OMIT };
 	if (!distance || !read_record(memory, cfi->fde.address - distance, &cfi->cie) ||
 	    !read_cie(cfi->target->arch, &cfi->cie, ret))
 		return false;
 	struct cfi_function *function = &ret->function;
 	function->begin = dwarf_pointer(&reader, ret->pointers, 0);
 	function->size = dwarf_pointer(&reader, ret->pointers & PE_FORMAT, 0);
+	function->record = cfi->fde.size + cfi->cie.size;
 	if (ret->has_augmentation) {
 		uint64_t size = dwarf_uleb(&reader);
 		if (size)
@@ -450,8 +425,8 @@ static bool read_description(struct cfi *cfi, uint64_t pc, struct description *r
 	       pc >= function->begin && pc - function->begin < function->size;
 }
 
-static bool find_rules(const struct arch *arch, const struct description *description, uint64_t pc,
-		       struct cfi_rules *ret)
+static bool find_rules(const struct arch *arch, const struct cfi_description *description,
+		       uint64_t pc, struct cfi_rules *ret)
 {
 	struct cfi_program program = {
 		.arch = arch,
@@ -566,7 +541,7 @@ enum cfi_result cfi_step(struct cfi *cfi, bool is_exact, struct registers *regis
 	struct memory *memory = cfi->target->memory;
 	const struct arch *arch = registers->arch;
 	uint64_t pc = registers_ip(registers);
-	struct description description;
+	struct cfi_description description;
 	struct cfi_rules rules;
 	/* By its code, as libgcc does (x86_64_fallback_frame_state): musl has no FDE for it. */
 	if (arch->ops->is_signal_return(memory, pc) &&
@@ -575,15 +550,15 @@ enum cfi_result cfi_step(struct cfi *cfi, bool is_exact, struct registers *regis
 		return CFI_SIGNAL;
 	/* A call may be the last instruction of its function. */
 	pc -= is_exact ? 0 : 1;
-	if (!read_description(cfi, pc, &description) || !find_rules(arch, &description, pc, &rules))
+	if (!cfi_describe(cfi, pc, &description) || !find_rules(arch, &description, pc, &rules))
 		return CFI_NONE;
 	return apply_rules(memory, &rules, description.is_signal, registers);
 }
 
 bool cfi_function_at(struct cfi *cfi, uint64_t pc, struct cfi_function *ret)
 {
-	struct description description;
-	if (!read_description(cfi, pc, &description))
+	struct cfi_description description;
+	if (!cfi_describe(cfi, pc, &description))
 		return false;
 	*ret = description.function;
 	return true;

@@ -224,6 +224,12 @@ static bool read_pointer(struct memory *memory, const struct cfi_image *image, u
 	return !reader.is_bad;
 }
 
+bool cfi_image_begin(struct memory *memory, const struct cfi_image *image, uint64_t index,
+		     uint64_t *ret)
+{
+	return index < image->count && read_pointer(memory, image, 2 * index, ret);
+}
+
 bool cfi_image_fde(struct memory *memory, const struct cfi_image *image, uint64_t pc, uint64_t *ret)
 {
 	uint64_t low = 0, high = image->count, begin;

@@ -28,6 +28,10 @@ void cfi_images_deinit(struct cfi_images *images);
 const struct cfi_image *cfi_images_find(struct cfi_images *images, const struct target *target,
 					uint64_t address);
 
+/** Where the function number @p index of the table begins; false: there is none, or it cannot be read. */
+bool cfi_image_begin(struct memory *memory, const struct cfi_image *image, uint64_t index,
+		     uint64_t *ret);
+
 /** Address of the FDE that the table has for @p pc; false: none. */
 bool cfi_image_fde(struct memory *memory, const struct cfi_image *image, uint64_t pc,
 		   uint64_t *ret);
