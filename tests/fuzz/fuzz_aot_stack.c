@@ -8,10 +8,12 @@
 #include "input_memory.h"
 #include "linear.h"
 #include "runtime/code.h"
+#include "runtime/function_list.h"
 #include "runtime/nativeaot/internal.h"
 #include "runtime/runtime_ops.h"
 #include "stack/stack.h"
 #include "util/job.h"
+#include "util/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -72,6 +74,25 @@ static void use_thread(struct runtime *runtime, struct heap *heap, uint8_t flags
 	stack_walker_destroy(walker);
 }
 
+/* The functions ascend and do not overlap, and what is written about each is kept or taken back. */
+static void use_functions(struct runtime *runtime)
+{
+	struct job job = { .workers = 1 };
+	struct code_functions functions;
+	struct text rows = { 0 };
+	uint64_t last = 0;
+	check(code_functions_read(runtime, &job, &functions, NULL) == HD_OK);
+	for (size_t i = 0; i < functions.rows_count; i++) {
+		const struct code_function *row = &functions.rows[i];
+		size_t before = rows.size;
+		check(row->begin >= last && row->begin < row->end);
+		last = row->end;
+		check(code_function_rows(runtime, row, &rows) || rows.size == before);
+	}
+	text_deinit(&rows);
+	code_functions_deinit(&functions);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size <= STACK || size > INPUT_MAX)
@@ -118,6 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			     .memory = &memory.memory };
 	struct linear linear = linear_begin(size);
 	use_thread(&aot.base, &heap, data[FLAGS_AT]);
+	use_functions(&aot.base);
 	linear_end(&linear, "the stack of a NativeAOT program");
 	aot_code_destroy(&aot.base);
 	runtime_base_deinit(&aot.base);

@@ -4,6 +4,7 @@
 
 #include "arch/x86_64/frame_registers.h"
 #include "runtime/code.h"
+#include "runtime/function_list.h"
 #include "runtime/nativeaot/internal.h"
 #include "runtime/nativeaot/method_map.h"
 #include "runtime/nativeaot/stack/frame_data.h"
@@ -16,6 +17,7 @@
 #include "support/gc_info_maker.h"
 #include "support/suite.h"
 #include "util/alloc.h"
+#include "util/text.h"
 
 #define CODE   (BASE + FUNCTION)
 #define NATIVE (BASE + FUNCTION + 0x910)
@@ -314,6 +316,60 @@ TEST(a_handler_leads_to_its_method)
 	fake_poke(&world.fake, at, &flags, 1);
 	CU_ASSERT_FALSE(aot_frame_data_at(&world.fake.memory, CODE + 0x60, at, &data));
 	CU_ASSERT_FALSE(aot_frame_data_at(&world.fake.memory, CODE + 0x60, 0, &data));
+}
+
+TEST(functions_are_listed_with_their_methods)
+{
+	struct method_row row = { .code = CODE };
+	struct method_map methods = { .rows = &row, .rows_count = 1 };
+	struct code_functions functions;
+	aot.methods = &methods;
+	ASSERT_UINT_FATAL(code_functions_read(&aot.base, NULL, &functions, NULL), HD_OK);
+	aot.methods = NULL;
+	ASSERT_UINT_FATAL(functions.rows_count, 1);
+	ASSERT_UINT(functions.rows[0].begin, CODE);
+	ASSERT_UINT(functions.rows[0].end, CODE + 0x100);
+	ASSERT_UINT(functions.rows[0].method_desc, CODE);
+	ASSERT_UINT(functions.rows[0].unwind_info, LSDA);
+	ASSERT_UINT(functions.rows[0].part, CODE_METHOD);
+	CU_ASSERT_FALSE(functions.rows[0].is_native || functions.is_partial);
+	ASSERT_UINT(functions.places.rows_count, 1);
+	struct text rows = { 0 };
+	CU_ASSERT_TRUE(code_function_rows(&aot.base, &functions.rows[0], &rows));
+	CU_ASSERT_TRUE(rows.size >= sizeof(with_frame) - 1 &&
+		       memcmp(rows.bytes + rows.size - (sizeof(with_frame) - 1), with_frame,
+			      sizeof(with_frame) - 1) == 0);
+	text_deinit(&rows);
+	code_functions_deinit(&functions);
+}
+
+TEST(a_handler_without_a_name_is_one_of_its_method)
+{
+	struct code_functions functions;
+	uint64_t at = LSDA + 0x80;
+	uint8_t flags = 1;
+	fake_poke(&world.fake, LSDA, &flags, 1);
+	fake_poke_u32(&world.fake, LSDA + 1, (uint32_t)(at - (LSDA + 1)));
+	fake_poke_u32(&world.fake, LSDA + 5, 0);
+	flags = 0;
+	fake_poke(&world.fake, at, &flags, 1);
+	ASSERT_UINT_FATAL(code_functions_read(&aot.base, NULL, &functions, NULL), HD_OK);
+	ASSERT_UINT_FATAL(functions.rows_count, 1);
+	ASSERT_UINT(functions.rows[0].part, CODE_HANDLER);
+	ASSERT_UINT(functions.rows[0].start, CODE);
+	ASSERT_UINT(functions.rows[0].method_desc, 0);
+	code_functions_deinit(&functions);
+}
+
+TEST(without_call_frame_information_the_list_is_not_whole)
+{
+	struct code_functions functions;
+	static const uint8_t none[32];
+	fake_poke(&world.fake, BASE + HEADER, none, sizeof(none));
+	ASSERT_UINT_FATAL(code_functions_read(&aot.base, NULL, &functions, NULL), HD_OK);
+	ASSERT_UINT(functions.rows_count, 0);
+	CU_ASSERT_TRUE(functions.is_partial);
+	code_functions_deinit(&functions);
 }
 
 SUITE(.name = "aot_stack", .set_up = set_up, .tear_down = tear_down)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "managed_elf/managed_elf.h"
-#include "runtime/coreclr/code/function_list.h"
+#include "runtime/function_list.h"
 
 struct memory;
 

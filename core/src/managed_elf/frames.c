@@ -40,20 +40,6 @@ static void write_common(struct text *text, const struct arch *arch)
 	finish_record(text, 0);
 }
 
-/* The rows of a function after those of its first instruction; false: its unwind codes contradict themselves. */
-static bool write_rows(const struct making *making, const struct code_function *function,
-		       struct text *text)
-{
-	const struct unwind_function unwind = { .begin = function->begin,
-						.unwind_info = function->unwind_info,
-						.image_base = function->image_base };
-	/* A stub has no frame, and jumps. */
-	return function->part == CODE_STUBS ||
-	       runtime_arch(making->runtime)
-		       ->ops->managed_rows(runtime_memory(making->runtime), &unwind,
-					   function->end - function->begin, text);
-}
-
 /* One function; false: it cannot be described. */
 static bool write_function(struct making *making, struct text *text,
 			   const struct code_function *function)
@@ -64,7 +50,7 @@ static bool write_function(struct making *making, struct text *text,
 	text_fixed(text, function->begin, WORD);
 	text_fixed(text, function->end - function->begin, WORD);
 	text_uleb(text, 0);
-	if (text->failed || !write_rows(making, function, text)) {
+	if (text->failed || !code_function_rows(making->runtime, function, text)) {
 		text->size = text->failed ? text->size : begin;
 		return false;
 	}

@@ -3,13 +3,15 @@
 #pragma once
 
 #include "managed_elf/sections.h"
-#include "runtime/coreclr/code/function_list.h"
+#include "runtime/function_list.h"
 #include "util/job.h"
 
 /** A stretch of code: a section without bytes, at its true address. */
 struct code_stretch {
 	uint64_t begin, end;
 	bool is_stubs;
+	/** Native code of a NativeAOT program: apart, for LLDB asks the section that begins nearest in front of an address. */
+	bool is_native;
 };
 
 /** Where the source of a method begins, behind that of others: a file of the table of lines; 0: not known. */

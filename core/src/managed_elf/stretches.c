@@ -29,7 +29,9 @@ static bool find_stretches(struct making *making)
 	for (; i < functions->rows_count; i++) {
 		const struct code_function *function = &functions->rows[i];
 		bool is_stubs = function->part == CODE_STUBS;
-		if (last && !is_stubs && !last->is_stubs && function->begin - last->end < GAP_MAX) {
+		if (last && !is_stubs && !last->is_stubs &&
+		    last->is_native == function->is_native &&
+		    function->begin - last->end < GAP_MAX) {
 			last->end = function->end;
 			continue;
 		}
@@ -38,7 +40,8 @@ static bool find_stretches(struct making *making)
 		if (!PAGES_RESERVE(making, stretches))
 			return false;
 		last = &making->stretches[making->stretches_count++];
-		*last = (struct code_stretch){ function->begin, function->end, is_stubs };
+		*last = (struct code_stretch){ function->begin, function->end, is_stubs,
+					       function->is_native };
 	}
 	functions->left_out += functions->rows_count - i;
 	functions->rows_count = i;

@@ -7,8 +7,11 @@
 
 #include "runtime/runtime.h"
 
+struct code_function;
+struct code_functions;
 struct code_info;
 struct field_list;
+struct job;
 struct module;
 struct stack_ops;
 struct static_slot;
@@ -34,6 +37,26 @@ struct sync_table {
 	uint64_t address; /**< 0: not known */
 	uint64_t count;   /**< index of its first entry that was never used; 0: not known */
 	bool is_managed;  /**< an array of other entries, which only sync_block reads */
+};
+
+/** Sync blocks. */
+struct sync_ops {
+	/** Their table. */
+	struct sync_table (*table)(const struct runtime *runtime);
+	/** See runtime_sync_block(). */
+	bool (*block)(const struct runtime *runtime, uint32_t index, struct sync_block *ret);
+};
+
+/** The list of all functions of managed code. */
+struct function_ops {
+	/**
+	 * Append them in any order, and where the tables are that tell them; see code_functions_read().
+	 */
+	enum hd_status (*read)(struct runtime *runtime, struct job *job, struct code_functions *ret,
+			       struct hd_error *err);
+	/** See code_function_rows(); NULL: each has unwind codes, which the processor's arch reads. */
+	bool (*rows)(struct runtime *runtime, const struct code_function *function,
+		     struct text *ret);
 };
 
 /** The functions of a runtime.  NULL: it has nothing of that kind, or that is not known. */
@@ -73,15 +96,15 @@ struct runtime_ops {
 	 * runtime_code_fail().
 	 */
 	bool (*code_at)(struct runtime *runtime, uint64_t code, struct code_info *ret);
+	/** NULL: it has no list of its functions. */
+	const struct function_ops *functions;
 	/** See runtime_method_name(). */
 	bool (*method_name)(struct runtime *runtime, uint64_t method_desc, char *buf, size_t size,
 			    uint32_t *ret_token);
 	/** See runtime_method_signature(); NULL: the name is all that there is. */
 	void (*method_signature)(struct runtime *runtime, uint64_t method_desc, struct text *text);
-	/** The table of sync blocks. */
-	struct sync_table (*sync_table)(const struct runtime *runtime);
-	/** See runtime_sync_block(). */
-	bool (*sync_block)(const struct runtime *runtime, uint32_t index, struct sync_block *ret);
+	/** NULL: who has a monitor is not known. */
+	const struct sync_ops *sync;
 	/** See static_slots_read(). */
 	enum hd_status (*statics)(struct runtime *runtime, struct job *job,
 				  struct static_slots *ret, struct hd_error *err);

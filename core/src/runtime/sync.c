@@ -10,7 +10,7 @@
 static struct sync_table runtime_sync_table(const struct runtime *runtime)
 {
 	struct sync_table none = { 0 };
-	return runtime->ops->sync_table ? runtime->ops->sync_table(runtime) : none;
+	return runtime->ops->sync ? runtime->ops->sync->table(runtime) : none;
 }
 
 bool runtime_has_sync_table(const struct runtime *runtime)
@@ -20,7 +20,7 @@ bool runtime_has_sync_table(const struct runtime *runtime)
 
 bool runtime_sync_block(const struct runtime *runtime, uint32_t index, struct sync_block *ret)
 {
-	return runtime->ops->sync_block && runtime->ops->sync_block(runtime, index, ret);
+	return runtime->ops->sync && runtime->ops->sync->block(runtime, index, ret);
 }
 
 static void read_sync_entry(const struct runtime *runtime, struct sync_info *info)

@@ -7,6 +7,7 @@
 #include "gc/heap.h"
 #include "managed_elf/managed_elf.h"
 #include "runtime/coreclr/code/source.h"
+#include "runtime/runtime_ops.h"
 #include "util/output_file.h"
 
 /* A file about code. */
@@ -30,7 +31,7 @@ static const struct code_format formats[] = {
 	  ".elf, .perfmap: how many bodies of methods have a name in it")                          \
 	X(CODE_FUNCTIONS, "functions", NULL, KIND_NUMBER, 0, 0,                                    \
 	  ".elf, .perfmap: how many functions it has: also handlers; .elf: also precompiled code " \
-	  "that nobody called")                                                                    \
+	  "that nobody called, and native code of a NativeAOT program")                            \
 	X(CODE_FRAMES, "frames", NULL, KIND_NUMBER, 0, 0,                                          \
 	  ".elf: how many of these have a description of their frame")                             \
 	X(CODE_LINES, "lines", NULL, KIND_NUMBER, 0, 0, ".elf: rows of its table of source lines") \
@@ -70,6 +71,19 @@ enum hd_status export_code_check(struct call *call)
 		       : HD_OK;
 }
 
+/* Why there are no source lines. */
+static const char *no_lines(const struct call *call, const struct managed_elf_counts *counts)
+{
+	if (!(runtime_capabilities(call->heap->runtime) & RUNTIME_METADATA)) {
+		return "No source lines: those of a NativeAOT program are in its symbol file (.dbg), "
+		       "which debuggers read themselves.\n";
+	}
+	return counts->has_pdb
+		       ? "No source lines: the PDBs that were found have none for this code.\n"
+		       : "No source lines: no PDB of these modules was found. -symbols DIR says "
+			 "where to look.\n";
+}
+
 static void answer_code(struct call *call, const char *path, const struct code_format *format,
 			const struct managed_elf_counts *counts)
 {
@@ -106,15 +120,8 @@ static void answer_code(struct call *call, const char *path, const struct code_f
 						: "%s left out: they overlap others.\n",
 			      format_count(counts->left_out, "function", count));
 	}
-	if (format->is_binary && !counts->lines) {
-		answer_remark(
-			&call->answer,
-			counts->has_pdb
-				? "No source lines: the PDBs that were found have none for this "
-				  "code.\n"
-				: "No source lines: no PDB of these modules was found. -symbols DIR "
-				  "says where to look.\n");
-	}
+	if (format->is_binary && !counts->lines)
+		answer_remark(&call->answer, "%s", no_lines(call, counts));
 	if (counts->is_partial) {
 		answer_remark(&call->answer,
 			      "Some tables of compiled code cannot be read: functions may be "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of CoreCLR, as others ask for them. */
 #include "runtime/coreclr/code/code.h"
+#include "runtime/coreclr/code/function_list.h"
 #include "runtime/coreclr/code/method.h"
 #include "runtime/coreclr/find.h"
 #include "runtime/coreclr/internal.h"
@@ -8,6 +9,9 @@
 #include "runtime/coreclr/threads/sync_block.h"
 #include "runtime/coreclr/threads/thread.h"
 #include "runtime/coreclr/types/method_table.h"
+
+static const struct sync_ops sync = { coreclr_sync_table, coreclr_sync_block };
+static const struct function_ops functions = { .read = coreclr_functions };
 
 const struct runtime_ops coreclr_ops = {
 	.name = "CoreCLR",
@@ -20,10 +24,10 @@ const struct runtime_ops coreclr_ops = {
 	.type_name = type_handle_name,
 	.fields = coreclr_fields,
 	.code_at = coreclr_code_at,
+	.functions = &functions,
 	.method_name = coreclr_method_name,
 	.method_signature = coreclr_method_signature,
-	.sync_table = coreclr_sync_table,
-	.sync_block = coreclr_sync_block,
+	.sync = &sync,
 	.statics = coreclr_statics,
 	.static_name = coreclr_static_name,
 	.thread_locals = coreclr_thread_locals,

@@ -67,6 +67,13 @@ bool aot_describe_type(const struct runtime *runtime, uint64_t method_table, str
 void aot_type_name(struct runtime *runtime, uint64_t method_table, struct text *text);
 /** runtime_ops.code_at of NativeAOT: the method is the address of its code. */
 bool aot_code_at(struct runtime *runtime, uint64_t code, struct code_info *ret);
+/** function_ops of NativeAOT. */
+enum hd_status aot_functions(struct runtime *runtime, struct job *job, struct code_functions *ret,
+			     struct hd_error *err);
+bool aot_function_rows(struct runtime *runtime, const struct code_function *function,
+		       struct text *ret);
+/** What tells the functions of the program; NULL when memory is exhausted. */
+struct cfi *aot_cfi(struct runtime *runtime);
 /** Free what aot_code_at() has kept. */
 void aot_code_destroy(struct runtime *runtime);
 /** runtime_ops.method_name and runtime_ops.method_signature of NativeAOT. */

@@ -160,6 +160,9 @@ static enum hd_status aot_open(struct target *target, struct job *job, struct ru
 	return HD_OK;
 }
 
+static const struct sync_ops sync = { aot_sync_table, aot_sync_block };
+static const struct function_ops functions = { aot_functions, aot_function_rows };
+
 const struct runtime_ops nativeaot_ops = {
 	.name = "NativeAOT",
 	.open = aot_open,
@@ -170,10 +173,10 @@ const struct runtime_ops nativeaot_ops = {
 	.type_name = aot_type_name,
 	.fields = aot_fields,
 	.code_at = aot_code_at,
+	.functions = &functions,
 	.method_name = aot_name_method,
 	.method_signature = aot_sign_method,
-	.sync_table = aot_sync_table,
-	.sync_block = aot_sync_block,
+	.sync = &sync,
 	.statics = aot_statics,
 	.static_name = aot_static_name,
 	.thread_locals = aot_thread_locals,

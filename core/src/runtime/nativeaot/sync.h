@@ -9,6 +9,6 @@
  * nothing is known.  After the threads were read.  @retval HD_ERR_NOMEM
  */
 HD_NODISCARD enum hd_status aot_sync_find(struct runtime *runtime, struct hd_error *err);
-/** runtime_ops.sync_table and sync_block of NativeAOT. */
+/** sync_ops of NativeAOT. */
 struct sync_table aot_sync_table(const struct runtime *runtime);
 bool aot_sync_block(const struct runtime *runtime, uint32_t index, struct sync_block *ret);

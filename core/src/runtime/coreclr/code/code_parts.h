@@ -3,6 +3,7 @@
 
 #include "runtime/coreclr/code/clauses.h"
 #include "runtime/coreclr/code/code.h"
+#include "runtime/function_list.h"
 
 /* Shared by code.c, code_jit.c and code_r2r.c. */
 
@@ -107,9 +108,7 @@ uint8_t clauses_part_of(const struct clause_handlers *handlers, uint32_t offset)
 bool code_section_read(struct runtime *runtime, uint64_t address, struct code_section *ret);
 /** The RangeSection of the code at @p code. */
 bool code_section_find(struct runtime *runtime, uint64_t code, struct code_section *ret);
-struct code_places;
-/** Append a place, if @p places is not NULL; what was lost by lack of memory makes them fail. */
-void code_places_add(struct code_places *places, uint64_t address, uint64_t size);
+
 /** The places of the nibble map of a section of the JIT, and of what leads to it. */
 void jitted_places(struct runtime *runtime, const struct code_section *section,
 		   struct code_places *places);

@@ -2,8 +2,6 @@
 /* All functions of managed code, out of the tables of code (doc/coreclr.md 12.3, 12.12; codeman.h, readytorun.h). */
 #include "runtime/coreclr/code/function_list.h"
 
-#include <stdlib.h>
-
 #include "mem/memory.h"
 #include "runtime/coreclr/code/method.h"
 #include "runtime/coreclr/code/method_list.h"
@@ -14,7 +12,6 @@
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/job.h"
-#include "util/sort.h"
 
 /* Most functions of one method, and most bytes of the table of clauses of an image. */
 #define METHOD_FUNCTIONS_MAX 65536u
@@ -35,17 +32,6 @@ struct reading {
 	struct clause_handlers handlers; /* of the method that is read */
 	uint8_t block[FUNCTIONS_READ * sizeof(struct runtime_function)];
 };
-
-void code_places_add(struct code_places *places, uint64_t address, uint64_t size)
-{
-	if (!places)
-		return;
-	if (PAGES_RESERVE(places, rows)) {
-		places->rows[places->rows_count++] = (struct code_place){ address, size };
-	} else {
-		places->failed = true;
-	}
-}
 
 /*
  * The memory of a dynamic method is used again once nobody needs it: its code is another one if its header or its
@@ -285,37 +271,6 @@ static bool read_precompiled(struct reading *reading)
 	return done;
 }
 
-/* By address; of those that begin at one address, one with a method first. */
-static int compare_functions(const void *a, const void *b)
-{
-	const struct code_function *x = a, *y = b;
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	if (!x->method_desc != !y->method_desc)
-		return x->method_desc ? -1 : 1;
-	return x->end < y->end ? -1 : x->end > y->end;
-}
-
-/* Keep what begins after the end of all before it; a section may be listed twice.  Stubs give way to functions. */
-static void leave_out_overlapping(struct code_functions *functions)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < functions->rows_count; i++) {
-		const struct code_function *row = &functions->rows[i],
-					   *last = kept ? &functions->rows[kept - 1] : NULL;
-		if (last && row->begin < last->end && last->part == CODE_STUBS &&
-		    row->part != CODE_STUBS) {
-			functions->rows[kept - 1] = *row;
-		} else if (!last || row->begin >= last->end) {
-			functions->rows[kept++] = *row;
-		} else {
-			functions->left_out += row->part != CODE_STUBS &&
-					       (row->begin != last->begin || row->end != last->end);
-		}
-	}
-	functions->rows_count = kept;
-}
-
 /* false: memory is exhausted */
 static bool read_section(struct reading *reading, const struct code_section *section)
 {
@@ -355,15 +310,10 @@ static enum hd_status read_sections(struct reading *reading, const struct code_s
 	return HD_OK;
 }
 
-enum hd_status code_functions_read(struct runtime *runtime, struct job *job,
-				   struct code_functions *ret, struct hd_error *err)
+enum hd_status coreclr_functions(struct runtime *runtime, struct job *job,
+				 struct code_functions *ret, struct hd_error *err)
 {
 	struct code_sections sections = { .places = &ret->places };
-	*ret = (struct code_functions){ 0 };
-	if (!coreclr_is(runtime)) {
-		return fail(err, HD_ERR_UNSUPPORTED, 0,
-			    "a program with %s has no list of its methods", runtime->ops->name);
-	}
 	TRY_MEMORY(code_tables(runtime), err);
 	struct reading *reading = mem_calloc(1, sizeof(*reading));
 	TRY_MEMORY(reading, err);
@@ -379,19 +329,5 @@ enum hd_status code_functions_read(struct runtime *runtime, struct job *job,
 	clause_handlers_deinit(&reading->handlers);
 	pages_free(reading->known, reading->known_capacity, sizeof(*reading->known));
 	mem_free(reading);
-	if (status == HD_OK && ret->places.failed)
-		status = fail_nomem(err);
-	if (status == HD_OK && ret->rows_count) {
-		qsort(ret->rows, ret->rows_count, sizeof(*ret->rows), compare_functions);
-		leave_out_overlapping(ret);
-	}
 	return status;
-}
-
-void code_functions_deinit(struct code_functions *functions)
-{
-	pages_free(functions->rows, functions->rows_capacity, sizeof(*functions->rows));
-	pages_free(functions->places.rows, functions->places.rows_capacity,
-		   sizeof(*functions->places.rows));
-	*functions = (struct code_functions){ 0 };
 }

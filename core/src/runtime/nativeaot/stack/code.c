@@ -59,6 +59,16 @@ static unsigned int gc_info_version(const struct nativeaot *aot)
 	return aot->major < 10 ? aot->major - 6 : 4;
 }
 
+struct cfi *aot_cfi(struct runtime *runtime)
+{
+	struct nativeaot *aot = aot_of(runtime);
+	if (!aot->cfi)
+		aot->cfi = cfi_create(runtime->target);
+	if (!aot->cfi)
+		runtime_code_fail(runtime);
+	return aot->cfi;
+}
+
 bool aot_code_at(struct runtime *runtime, uint64_t code, struct code_info *ret)
 {
 	struct nativeaot *aot = aot_of(runtime);
@@ -66,13 +76,8 @@ bool aot_code_at(struct runtime *runtime, uint64_t code, struct code_info *ret)
 	struct aot_frame_data data;
 	if (code < aot->code || code - aot->code >= aot->code_size)
 		return false;
-	if (!aot->cfi)
-		aot->cfi = cfi_create(runtime->target);
-	if (!aot->cfi) {
-		runtime_code_fail(runtime);
-		return false;
-	}
-	if (!cfi_function_at(aot->cfi, code, &function) ||
+	struct cfi *cfi = aot_cfi(runtime);
+	if (!cfi || !cfi_function_at(cfi, code, &function) ||
 	    !aot_frame_data_read(runtime->memory, &function, &data) || data.start < aot->code)
 		return false;
 	*ret = (struct code_info){

@@ -1,0 +1,2 @@
+file: corefiles/nativeaot10.core.zst
+export /dev/null -format elf
