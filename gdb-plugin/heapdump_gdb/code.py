@@ -17,8 +17,14 @@ from heapdump_gdb.target import connection, core_path
 # Settings that decide what is read of a core.
 SETTINGS = ("max-mem", "workers", "sysroot", "symbols", "files", "trust-files")
 RUNTIME = "libcoreclr.so"
-# A program with a runtime of its own in it exports this.
-SINGLE_FILE = "&'DotNetRuntimeInfo'"
+# A program with a runtime of its own in it exports one of these: a single-file one, and one compiled ahead of time (NativeAOT).
+OWN_RUNTIME = ("DotNetRuntimeInfo", "DotNetRuntimeDebugHeader", "DotNetRuntimeContractDescriptor")
+# A part of NativeAOT's runtime that has a name only where the program is not stripped, or GDB has its symbol file.
+NOT_STRIPPED = "RhpReversePInvoke"
+OWN_NAMES = (
+    "heapdump: .NET compiled ahead of time: bt, frame and break know its methods by the program's own symbols; "
+    "also clrstack, hang, report, help heapdump\n"
+)
 
 
 class Code:
@@ -45,14 +51,16 @@ class Code:
 
     def _file_came(self, _event: Any) -> None:
         """GDB opens a core, and has found one of its files; commands of a script follow at once."""
-        if self._is_busy or self._is_new() is None:
-            return
-        if has_runtime() or has_single_file():
-            self._look()
+        if not self._is_busy:
+            self._prompt_comes()
 
     def _prompt_comes(self) -> None:
-        if self._is_new() is not None and (has_runtime() or has_single_file()):
+        if self._is_new() is None:
+            return
+        if has_runtime() or has_own_runtime():
             self._look()
+        elif has_no_program():
+            self._look(is_sure=False)
 
     def _is_new(self) -> tuple[int, int] | None:
         """The core that GDB has open, if it was not looked at yet; what belongs to another one is taken away."""
@@ -70,7 +78,8 @@ class Code:
         if file is not None:
             file.close()
 
-    def _look(self) -> None:
+    def _look(self, is_sure: bool = True) -> None:
+        """Give GDB the code of the core, which is one of .NET as far as it IS_SURE."""
         which = self._is_new()
         if which is None or self._session.get("code") != "on":
             return
@@ -78,11 +87,15 @@ class Code:
         core = core_path(gdb.selected_inferior())
         if core is None:
             return
+        if has_own_names():
+            gdb.write(OWN_NAMES)
+            return
         self._is_busy = True
         try:
             version = self._load(core)
         except (native.HeapdumpError, gdb.error, OSError) as error:
-            write_error(f"heapdump: GDB does not know the managed code: {error}")
+            if is_sure:
+                write_error(f"heapdump: GDB does not know the managed code: {error}")
             return
         finally:
             self._is_busy = False
@@ -155,12 +168,28 @@ def _name_of(file: gdb.Objfile) -> str:
         return ""
 
 
-def has_single_file() -> bool:
+def has_symbol(name: str) -> bool:
+    """Does GDB know the address of that?"""
     try:
-        gdb.parse_and_eval(SINGLE_FILE)
+        gdb.parse_and_eval(f"&'{name}'")
     except gdb.error:
         return False
     return True
+
+
+def has_own_runtime() -> bool:
+    """Is the runtime in the program itself?"""
+    return any(has_symbol(name) for name in OWN_RUNTIME)
+
+
+def has_own_names() -> bool:
+    """Has GDB the symbols of a NativeAOT program, and so names and lines?"""
+    return has_symbol(NOT_STRIPPED)
+
+
+def has_no_program() -> bool:
+    """Is it a core whose program GDB does not have, so that only reading it tells?"""
+    return not gdb.current_progspace().filename
 
 
 _code: list[Code] = []

@@ -8,7 +8,7 @@ import gdb
 
 from heapdump_gdb import native
 from heapdump_gdb.asking import answer_of, define_hook
-from heapdump_gdb.code import has_runtime, has_single_file
+from heapdump_gdb.code import OWN_NAMES, has_own_names, has_own_runtime, has_runtime
 from heapdump_gdb.live_await import Awaits
 from heapdump_gdb.live_breakpoints import BreakpointKind, Breakpoints, say
 from heapdump_gdb.live_code import LiveCode
@@ -88,7 +88,7 @@ class Live:
         if key != self._key:
             self._forget()
         if self._code is None:
-            if not has_runtime() and not has_single_file():
+            if not has_runtime() and not has_own_runtime():
                 return False
             self._key = key
             self._code = LiveCode(self._session, inferior)
@@ -129,6 +129,11 @@ class Live:
         if self._code is None or self._is_busy:
             return False
         is_first = not self._code.is_known
+        if is_first and has_own_names():
+            self._code.is_known = True
+            gdb.write(OWN_NAMES)
+        if has_own_names():
+            return False
         self._is_busy = True
         try:
             is_changed = self._code.update()

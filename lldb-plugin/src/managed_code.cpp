@@ -114,6 +114,14 @@ bool ManagedCode::take(Known &known, const CodeFile &file, const hd_code_change 
 void ManagedCode::update(lldb::SBDebugger &debugger, hd_session *settings, Known &known)
 {
 	const bool is_first = known.files.empty();
+	if (has_own_names(known.target)) {
+		if (!known.has_own_names)
+			say(debugger.GetOutputFileHandle(), stdout,
+			    ".NET compiled ahead of time: bt, frame and breakpoint know its methods by the program's own "
+			    "symbols; also clrstack, hang, report, help heapdump");
+		known.has_own_names = true;
+		return;
+	}
 	OwnSession session(settings);
 	CodeFile file("managed");
 	hd_error err = {};

@@ -72,9 +72,10 @@ class ManagedCode
 		uint32_t stop = 0;       ///< 1 + the number of the stop at which it was looked at
 		hd_code *code = nullptr; ///< that LLDB knows
 		std::vector<File> files;
-		bool has_failed = false;  ///< and that was said
-		bool is_writable = false; ///< its code, for breakpoints
-		bool has_signals = false; ///< that pass without a stop
+		bool has_failed = false;    ///< and that was said
+		bool has_own_names = false; ///< the program has symbols, and that was said
+		bool is_writable = false;   ///< its code, for breakpoints
+		bool has_signals = false;   ///< that pass without a stop
 		CodeBreakpoints breakpoints;
 		Publication publication;
 	};

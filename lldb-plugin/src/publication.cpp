@@ -75,9 +75,20 @@ lldb::SBModule runtime_module(lldb::SBTarget &target)
 		if (name && std::strcmp(name, "libcoreclr.so") == 0)
 			return module;
 	}
-	// A program with a runtime of its own in it exports this.
+	// A program with a runtime of its own in it exports one of these: a single-file one, and one compiled ahead of time
+	// (NativeAOT).
 	lldb::SBModule program = target.GetModuleAtIndex(0);
-	return program.FindSymbol("DotNetRuntimeInfo").IsValid() ? program : lldb::SBModule();
+	for (const char *name : { "DotNetRuntimeInfo", "DotNetRuntimeDebugHeader",
+				  "DotNetRuntimeContractDescriptor" }) {
+		if (program.FindSymbol(name).IsValid())
+			return program;
+	}
+	return lldb::SBModule();
+}
+
+bool has_own_names(lldb::SBTarget &target)
+{
+	return runtime_module(target).FindSymbol("RhpReversePInvoke").IsValid();
 }
 
 void make_own(lldb::SBTarget &target, lldb::SBBreakpoint &breakpoint,

@@ -35,6 +35,8 @@ class Publication
 
 /// The file of @p target that has the runtime in it; an invalid one when it is not loaded.
 lldb::SBModule runtime_module(lldb::SBTarget &target);
+/// Is it a NativeAOT program whose symbols LLDB has, and so names and lines?
+bool has_own_names(lldb::SBTarget &target);
 
 /// Make a breakpoint one of the plug-in's: nobody sees it, and the process stops there only for @p told.
 void make_own(lldb::SBTarget &target, lldb::SBBreakpoint &breakpoint,

@@ -23,7 +23,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from typing import Any, Iterator
+from typing import Any, Iterator, Sequence
 
 from session import SOURCE, Json, ask, check_cores, one_release_of_each
 
@@ -103,11 +103,14 @@ def run(argv: list[str]) -> str:
     return done.stdout.decode("utf-8", "replace")
 
 
-def gdb_stacks(program: str, core: pathlib.Path, folder: pathlib.Path) -> dict[int, list[Any]]:
-    """The frames of each thread, by its id."""
+def gdb_stacks(
+    program: str, core: pathlib.Path, folder: pathlib.Path, settings: Sequence[str] = ()
+) -> dict[int, list[Any]]:
+    """The frames of each thread, by its id; SETTINGS are those of heapdump."""
     script = folder / "list.py"
     script.write_text(LIST, encoding="utf-8")
-    commands = [f"file {program}", f"core-file {core}"]
+    commands = [f"heapdump set {words}" for words in settings]
+    commands += [f"file {program}"] * bool(program) + [f"core-file {core}"]
     argv = ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off"]
     argv += [
         "-iex",
@@ -123,7 +126,9 @@ def gdb_stacks(program: str, core: pathlib.Path, folder: pathlib.Path) -> dict[i
     return {row["tid"]: row["frames"] for row in rows}
 
 
-def lldb_stacks(program: str, core: pathlib.Path, is_deep: bool) -> dict[int, list[Any]]:
+def lldb_stacks(
+    program: str, core: pathlib.Path, is_deep: bool, settings: Sequence[str] = ()
+) -> dict[int, list[Any]]:
     """The frames of each thread, by its id, as those of GDB; without registers, if a stack IS_DEEP."""
     frame_format = LLDB_FRAME.split("|${")[0] + r"|\n" if is_deep else LLDB_FRAME
     commands = [
@@ -131,6 +136,7 @@ def lldb_stacks(program: str, core: pathlib.Path, is_deep: bool) -> dict[int, li
         f'settings set thread-stop-format "{LLDB_THREAD}"',
         f'settings set frame-format "{frame_format}"',
         f"plugin load {LLDB_PLUGIN}",
+        *(f"heapdump set {words}" for words in settings),
         f"target create -c {core} {program}",
         "thread backtrace all",
     ]
@@ -183,7 +189,9 @@ def differences(
         if not row:
             yield f"{where}: {debugger} has no frame at {frame['sp']}"
             continue
-        if plain(row[2]) != plain(frame["method"]):
+        if is_nameless(frame["method"]) and is_nameless(row[2]):
+            counts["nameless"] += 1
+        elif plain(row[2]) != plain(frame["method"]):
             yield f"{where}: {debugger} calls it {row[2]}"
             continue
         if id(frame) not in after:
@@ -204,6 +212,11 @@ def differences(
         yield f"thread {thread['os_id']}: {debugger}'s stack ends at {last}"
 
 
+def is_nameless(name: str | None) -> bool:
+    """Code of a NativeAOT program that the compiler has made has no name."""
+    return not name or name.startswith(("<unknown method", "___lldb_unnamed_symbol"))
+
+
 def registers(thread: Json, frame: Json, debugger: str, row: list[Any]) -> Iterator[str]:
     """Registers that a debugger has otherwise for a frame, of those that clrstack knows."""
     for name, value in zip(KEPT, row[4]):
@@ -213,9 +226,15 @@ def registers(thread: Json, frame: Json, debugger: str, row: list[Any]) -> Itera
             yield f"{where}: {name} {said}, {debugger} has {value:x}"
 
 
-def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
-    """How many frames were compared, and which differ."""
+def compare(
+    program: str, core: pathlib.Path, file: str | None = None, settings: Sequence[str] = ()
+) -> tuple[str, list[str]]:
+    """
+    How many frames were compared, and which differ.  FILE is the debuggers' program, else the one that the core names; SETTINGS
+    are those of heapdump.
+    """
     counts = {
+        "nameless": 0,
         "frames": 0,
         "inlined calls": 0,
         "interrupted": 0,
@@ -225,18 +244,22 @@ def compare(program: str, core: pathlib.Path) -> tuple[str, list[str]]:
     }
     with tempfile.TemporaryDirectory() as name:
         elf = pathlib.Path(name) / "managed.elf"
-        answers = ask(program, core, [f"export {elf}", "clrstack -all -full -r", "modules"])
+        lines = [f"export {elf}", "clrstack -all -full -r", "modules"]
+        options = [word for words in settings for word in f"--{words}".split(" ", 1)]
+        answers = ask(program, core, lines, options)
         wrong = [f"{answers[0]['left_out']} functions are left out"] * bool(answers[0]["left_out"])
-        file = program_of(answers[2])
+        file = program_of(answers[2]) if file is None else file
         threads = answers[1]["threads"]
         is_deep = any(len(thread["frames"]) > DEEP for thread in threads)
-        gdb, lldb = gdb_stacks(file, core, elf.parent), lldb_stacks(file, core, is_deep)
+        gdb, lldb = gdb_stacks(file, core, elf.parent, settings), lldb_stacks(
+            file, core, is_deep, settings
+        )
         for thread in threads:
             for debugger, stacks in (("GDB", gdb), ("LLDB", lldb)):
                 frames = stacks.get(thread["os_id"], [])
                 wrong += differences(thread, debugger, frames, counts)
     rules = f"{counts['inlined calls']} inlined calls, {counts['interrupted']} interrupted"
-    rules += f", {counts['no line']} without a line"
+    rules += f", {counts['no line']} without a line, {counts['nameless']} without a name"
     counted = f"{counts['frames']} frames, {counts['lines']} lines, {counts['registers']} registers"
     return f"{counted}, {rules}", wrong
 

@@ -9,7 +9,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, Sequence, TypeVar
 
 Json = dict[str, Any]
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -52,11 +52,18 @@ def one_release_of_each(kinds: tuple[str, ...], releases: tuple[int, ...]) -> li
     return patterns
 
 
-def ask(program: str, core: pathlib.Path, lines: list[str]) -> list[Json]:
-    """Run commands in one session, each with --json; their answers in order."""
+def ask(
+    program: str, core: pathlib.Path, lines: list[str], options: Sequence[str] = ()
+) -> list[Json]:
+    """Run commands in one session, each with --json, of a program with OPTIONS; their answers in order."""
     text = "".join(line + " --json\n" for line in lines)
     run = subprocess.run(
-        [program, str(core)], input=text, capture_output=True, text=True, check=False, timeout=600
+        [program, *options, str(core)],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     answers = [json.loads(line) for line in run.stdout.splitlines()]
     if len(answers) != len(lines):
