@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "format/gcdump/gcdump.h"
+#include "format/hprof/hprof_writer.h"
 #include "format/nettrace/nettrace.h"
 #include "format/other_formats.h"
 #include "format/raw/raw_graph.h"
@@ -82,9 +83,19 @@ const struct format speedscope_format = {
 	.uses_dominators = true,
 };
 
+const struct format hprof_format = {
+	.name = "hprof",
+	.summary = "HPROF of Java for VisualVM, with contents of a core or process",
+	.write = hprof_write,
+	.extension = ".hprof",
+	.is_binary = true,
+	.has_dead = true,
+	.roots_once = true,
+};
+
 static const struct format *const formats[] = {
 	&gcdump_format,       &nettrace_format, &rpm_format, /* accepts any text */
-	&heapsnapshot_format, &folded_format,   &speedscope_format,
+	&heapsnapshot_format, &folded_format,   &speedscope_format, &hprof_format,
 };
 
 const struct format *format_at(size_t index)

@@ -98,4 +98,4 @@ HD_NODISCARD enum hd_status format_open_fd(const struct dump_input *input,
 
 extern const struct format rpm_format, gcdump_format, nettrace_format;
 /* only written: */
-extern const struct format heapsnapshot_format, folded_format, speedscope_format;
+extern const struct format heapsnapshot_format, folded_format, speedscope_format, hprof_format;
