@@ -44,6 +44,7 @@ MAY_INCLUDE = {
     "runtime/coreclr/stack": "util arch mem targets runtime runtime/coreclr gc unwind stack",
     "roots": "util mem targets runtime runtime/coreclr gc stack",
     "snapshot": "util graph mem targets runtime runtime/coreclr gc framework inspect stack roots",
+    "contents": "util graph format mem targets runtime runtime/coreclr gc framework inspect stack roots snapshot",
     "analysis": "util arch graph mem targets runtime runtime/coreclr gc framework inspect stack roots",
     "native": "util arch mem targets runtime runtime/coreclr gc framework inspect stack analysis",
     "managed_elf": "util arch mem metadata runtime runtime/coreclr",
@@ -52,7 +53,7 @@ MAY_INCLUDE = {
     "session": "util graph format analysis answer mem targets runtime runtime/coreclr gc framework inspect roots snapshot",
     "collect": "util targets",
     "command": "util arch graph format output answer mem targets metadata runtime runtime/coreclr gc framework verify inspect"
-    " unwind stack roots snapshot analysis native managed_elf hangs findings session collect",
+    " unwind stack roots snapshot contents analysis native managed_elf hangs findings session collect",
 }
 # Structures of a runtime or of its GC are read in these folders only.
 READS_LAYOUTS = ("runtime", "gc")

@@ -223,9 +223,9 @@ static bool take_digits(const char **at, size_t count)
 /* Such as "4711-20260131-235959.gcdump": id of a process and time, in the working folder. */
 static bool is_made_up(const char *path)
 {
-	static const char *const extensions[] = {
-		".gcdump", ".nettrace", ".heap", ".heapsnapshot", ".folded", ".speedscope.json"
-	};
+	static const char *const extensions[] = { ".gcdump",       ".nettrace", ".heap",
+						  ".heapsnapshot", ".folded",   ".speedscope.json",
+						  ".hprof" };
 	const char *at = path;
 	size_t digits = strspn(at, "0123456789");
 	if (!digits || digits > 10 || !take_digits(&at, digits) || *at++ != '-' ||

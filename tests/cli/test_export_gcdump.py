@@ -362,6 +362,7 @@ class OfACore(unittest.TestCase):
             ("rpm", True),
             ("gcdump", False),
             ("heapsnapshot", True),
+            ("hprof", False),
             ("folded", False),
             ("speedscope", False),
         ):

@@ -64,6 +64,7 @@ static const char *const log_lines[] = {
 	"export OUT.heap",
 	"export OUT.gcdump",
 	"export OUT.heapsnapshot",
+	"export OUT.hprof",
 	"export -",
 	"help",
 	"help gcroot",

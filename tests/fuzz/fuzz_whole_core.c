@@ -190,6 +190,7 @@ static const char *const lines[] = {
 	"sql SELECT * FROM findings, damage, tasks, waits, timers LIMIT 9",
 	"sql SELECT * FROM work_items, http_requests, requests LIMIT 9",
 	"export %e -format heapsnapshot",
+	"export %e -format hprof",
 	"export %e -format folded",
 	"export %e -format speedscope",
 	"export %e -format sqlite",

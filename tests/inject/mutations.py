@@ -176,6 +176,7 @@ sql SELECT * FROM methods LIMIT 99
 sql SELECT * FROM damage LIMIT 99
 export {out}/o.gcdump
 export {out}/o.heapsnapshot
+export {out}/o.hprof
 export {out}/o.folded -format folded
 export {out}/o.speedscope -format speedscope
 export {out}/o.sqlite

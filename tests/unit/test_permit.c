@@ -60,11 +60,13 @@ TEST(a_worker_writes_what_the_user_named)
 
 TEST(collect_makes_one_name_that_is_new)
 {
-	static const char *const good[] = {
-		"1-20260131-235959.gcdump",    "4194304-20260131-235959.nettrace",
-		"4711-20260131-235959.heap",   "4711-20260131-235959.heapsnapshot",
-		"4711-20260131-235959.folded", "4711-20260131-235959.speedscope.json"
-	};
+	static const char *const good[] = { "1-20260131-235959.gcdump",
+					    "4194304-20260131-235959.nettrace",
+					    "4711-20260131-235959.heap",
+					    "4711-20260131-235959.heapsnapshot",
+					    "4711-20260131-235959.hprof",
+					    "4711-20260131-235959.folded",
+					    "4711-20260131-235959.speedscope.json" };
 	static const char *const bad[] = { "a-20260131-235959.gcdump",
 					   "-20260131-235959.gcdump",
 					   "4711.gcdump",

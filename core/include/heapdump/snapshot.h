@@ -142,7 +142,7 @@ HD_API int hd_snapshot_state(struct hd_snapshot *snapshot, struct hd_snapshot_st
  * to write other formats.
  *
  * @param[in] path The file, which appears when it is complete; its ending is that of the format: .gcdump, .heap,
- * .heapsnapshot, .folded, .speedscope.json or .nettrace.  NULL: the sink gets the bytes.
+ * .heapsnapshot, .folded, .speedscope.json, .hprof or .nettrace.  NULL: the sink gets the bytes.
  * @param[in] format Name of the format, as export takes it, or "nettrace"; NULL: as @p path ends; without either,
  * "gcdump".
  * @param[in] sink Its write takes the bytes if @p path is NULL; for the rest it may be NULL.

@@ -17,14 +17,14 @@
 #include "util/read_at.h"
 #include "util/sink.h"
 
-static const char *const format_choices[] = { "gcdump", "nettrace",   "rpm", "heapsnapshot",
-					      "folded", "speedscope", NULL };
+static const char *const format_choices[] = { "gcdump", "nettrace",   "rpm",   "heapsnapshot",
+					      "folded", "speedscope", "hprof", NULL };
 
 #define COLLECT_OPTIONS(X)                                                                      \
 	X(OPT_OUTPUT, "o", VALUE_OUTPUT, "FILE",                                                \
 	  "where to, - for standard output (PID-DATE-TIME.gcdump)", NULL)                       \
 	X(OPT_FORMAT, "format", VALUE_CHOICE, "NAME",                                           \
-	  "gcdump, nettrace, rpm, heapsnapshot, folded, speedscope (as FILE ends)",             \
+	  "gcdump, nettrace, rpm, heapsnapshot, folded, speedscope, hprof (as FILE ends)",      \
 	  format_choices)                                                                       \
 	X(OPT_GENERATIONS, "generations", VALUE_NONE, NULL,                                     \
 	  "with the address ranges of the generations", NULL)                                   \
@@ -160,7 +160,7 @@ static enum hd_status check_inside(const struct call *call)
 		return fail(
 			call->err, HD_ERR_ARGUMENT, 0,
 			"-o %s: with -inside the ending says the format: .gcdump, .nettrace, .heap, "
-			".heapsnapshot, .folded or .speedscope.json",
+			".heapsnapshot, .folded, .speedscope.json or .hprof",
 			path->text);
 	}
 	return HD_OK;

@@ -7,16 +7,17 @@
 #include "command/session/export_graph.h"
 #include "command/sql/sql_export.h"
 #include "command/table.h"
+#include "contents/hprof_heap.h"
 #include "util/output_file.h"
 
-static const char *const format_choices[] = { "rpm",    "gcdump",     "heapsnapshot",
-					      "folded", "speedscope", "sqlite",
-					      "elf",    "perfmap",    NULL };
+static const char *const format_choices[] = { "rpm",        "gcdump", "heapsnapshot", "folded",
+					      "speedscope", "sqlite", "hprof",        "elf",
+					      "perfmap",    NULL };
 
-#define EXPORT_OPTIONS(X)                                                                    \
-	X(OPT_FORMAT, "format", VALUE_CHOICE, "NAME",                                        \
-	  "rpm gcdump heapsnapshot folded speedscope sqlite elf perfmap; by FILE, else rpm", \
-	  format_choices)                                                                    \
+#define EXPORT_OPTIONS(X)                                                                          \
+	X(OPT_FORMAT, "format", VALUE_CHOICE, "NAME",                                              \
+	  "rpm gcdump heapsnapshot folded speedscope sqlite hprof elf perfmap; by FILE, else rpm", \
+	  format_choices)                                                                          \
 	X(OPT_LIVE, "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL)
 
 OPTIONS(export, EXPORT_OPTIONS);
@@ -165,6 +166,44 @@ static enum hd_status export_database(struct call *call)
 	return HD_OK;
 }
 
+static enum hd_status write_contents(const struct exporting *exporting, format_write_fn write,
+				     void *arg)
+{
+	return hprof_write_heap(exporting->contents, &exporting->options, exporting->job, write,
+				arg, exporting->err);
+}
+
+/* An HPROF file of a target has the contents of its objects. */
+static enum hd_status add_contents(struct exporting *exporting, struct hprof_heap *contents)
+{
+	struct hd_session *session = exporting->session;
+	*contents = (struct hprof_heap){ .graph = exporting->graph };
+	if (exporting->format != &hprof_format || !graph_is_heap(exporting->graph))
+		return HD_OK;
+	TRY(session_heap(session, exporting->job, &contents->heap, exporting->err));
+	TRY(session_roots(session, false, exporting->job, &contents->roots, exporting->err));
+	exporting->contents = contents;
+	exporting->make = write_contents;
+	return HD_OK;
+}
+
+/* Tell what of the objects' contents is not in the file. */
+static void tell_contents(struct call *call, const struct hprof_heap *contents)
+{
+	char count[COUNT_SIZE];
+	if (contents->unread) {
+		answer_remark(&call->answer,
+			      "Of %s the target does not have all bytes: these are 0, or an "
+			      "array is empty.\n",
+			      format_count(contents->unread, "object", count));
+	}
+	if (contents->cut) {
+		answer_remark(&call->answer,
+			      "The format has no room for %s, which end early in the file.\n",
+			      format_count(contents->cut, "array", count));
+	}
+}
+
 static enum hd_status run_export(struct call *call)
 {
 	const char *path = call->words[0].text;
@@ -174,7 +213,9 @@ static enum hd_status run_export(struct call *call)
 	if (wants_database(call))
 		return export_database(call);
 	struct exporting exporting;
+	struct hprof_heap contents;
 	TRY(prepare_export(call, &exporting));
+	TRY(add_contents(&exporting, &contents));
 	if (output_is_stdout(path))
 		return export_output(&exporting, call);
 	uint64_t size;
@@ -189,6 +230,7 @@ static enum hd_status run_export(struct call *call)
 			      "chooses another.\n",
 			      exporting.format->name);
 	}
+	tell_contents(call, &contents);
 	if (exporting.live_only) {
 		dead_completeness_write(call, "what was left out may still be alive");
 	} else {
@@ -202,7 +244,7 @@ COMMAND(export, .writes = true, .summary = "write the heap to a dump file",
 		"The file appears under its name when it is complete, and replaces a file of that name.\n"
 		"FILE - is the output of the command; for a .gcdump that must not be a terminal. For a\n"
 		"core or process: objects with their addresses, dead ones too, references, and all\n"
-		"roots. A .sqlite has the tables of sql except arrays; it is made in $TMPDIR first. An\n"
+		"roots. A .hprof, which VisualVM opens, has the contents of objects, too. A .sqlite has the tables of sql except arrays; it is made in $TMPDIR first. An\n"
 		".elf has the managed code of a core or process for debuggers (add-symbol-file in GDB),\n"
 		"a .perfmap its names for perf, which reads them as /tmp/perf-PID.map.\n",
 	.example = "export copy.heap --format rpm", .needs = NEEDS_EITHER,

@@ -12,8 +12,9 @@ struct exporting {
 	bool live_only;
 	/** Writes what it is instead of @c format; or NULL. */
 	enum hd_status (*make)(const struct exporting *exporting, format_write_fn write, void *arg);
-	const char *copied;   /**< the file whose content is written without loss; or NULL */
-	const int *copied_fd; /**< it is open as this; NULL: it is opened by its name */
+	struct hprof_heap *contents; /**< for who makes it */
+	const char *copied;          /**< the file whose content is written without loss; or NULL */
+	const int *copied_fd;        /**< it is open as this; NULL: it is opened by its name */
 	struct format_options copy_options;
 	struct job *job;
 	struct hd_error *err;
