@@ -47,6 +47,15 @@ struct sync_ops {
 	bool (*block)(const struct runtime *runtime, uint32_t index, struct sync_block *ret);
 };
 
+/** Static fields. */
+struct static_ops {
+	/** See static_slots_read(). */
+	enum hd_status (*read)(struct runtime *runtime, struct job *job, struct static_slots *ret,
+			       struct hd_error *err);
+	/** See static_slot_name().  NULL: they have no names. */
+	void (*name)(struct runtime *runtime, const struct static_slot *slot, struct text *text);
+};
+
 /** The list of all functions of managed code. */
 struct function_ops {
 	/**
@@ -88,6 +97,9 @@ struct runtime_ops {
 			      struct type *ret);
 	/** Append the name of the type with that MethodTable; called once for each. */
 	void (*type_name)(struct runtime *runtime, uint64_t method_table, struct text *text);
+	/** See type_interface(). */
+	uint64_t (*type_interface)(const struct runtime *runtime, const struct type *type,
+				   uint32_t index);
 	/** See field_list_read(). */
 	enum hd_status (*fields)(struct runtime *runtime, const struct type *type,
 				 struct field_list *ret, struct hd_error *err);
@@ -105,12 +117,7 @@ struct runtime_ops {
 	void (*method_signature)(struct runtime *runtime, uint64_t method_desc, struct text *text);
 	/** NULL: who has a monitor is not known. */
 	const struct sync_ops *sync;
-	/** See static_slots_read(). */
-	enum hd_status (*statics)(struct runtime *runtime, struct job *job,
-				  struct static_slots *ret, struct hd_error *err);
-	/** See static_slot_name().  NULL: they have no names. */
-	void (*static_name)(struct runtime *runtime, const struct static_slot *slot,
-			    struct text *text);
+	const struct static_ops *statics;
 	/** See thread_local_data_read(); NULL: no thread has one. */
 	bool (*thread_locals)(struct runtime *runtime, const struct runtime_thread *thread,
 			      unsigned int index, struct thread_local_data *ret);

@@ -13,7 +13,7 @@ enum hd_status static_slots_read(struct runtime *runtime, struct job *job, struc
 				 struct hd_error *err)
 {
 	if (runtime->ops->statics)
-		return runtime->ops->statics(runtime, job, ret, err);
+		return runtime->ops->statics->read(runtime, job, ret, err);
 	findings_add(
 		&runtime->target->findings, FINDING_STATICS, NULL,
 		"where a program with %s has its static fields is not known: objects that only "
@@ -69,8 +69,8 @@ const struct static_slot *static_slot_at(const struct static_slots *slots, uint6
 
 void static_slot_name(struct runtime *runtime, const struct static_slot *slot, struct text *text)
 {
-	if (runtime->ops->static_name)
-		runtime->ops->static_name(runtime, slot, text);
+	if (runtime->ops->statics && runtime->ops->statics->name)
+		runtime->ops->statics->name(runtime, slot, text);
 }
 
 bool thread_local_data_read(struct runtime *runtime, const struct runtime_thread *thread,

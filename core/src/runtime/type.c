@@ -216,6 +216,12 @@ struct type *type_at(const struct runtime *runtime, size_t index)
 	return &types->blocks[index >> TYPES_SHIFT].types[index % TYPES_PER_BLOCK];
 }
 
+uint64_t type_interface(const struct runtime *runtime, const struct type *type, uint32_t index)
+{
+	return runtime->ops->type_interface ? runtime->ops->type_interface(runtime, type, index)
+					    : 0;
+}
+
 const char *type_name(struct runtime *runtime, const struct type *type, size_t *ret_size)
 {
 	if (!type->name) {

@@ -142,6 +142,12 @@ static inline const struct type *type_cached(struct type_cache *cache, struct ru
  */
 const char *type_name(struct runtime *runtime, const struct type *type, size_t *ret_size);
 
+/**
+ * MethodTable of the interface that has @p index among those that the type implements, with all that its base classes
+ * and interfaces bring; 0: there are no more, or it cannot be read.
+ */
+uint64_t type_interface(const struct runtime *runtime, const struct type *type, uint32_t index);
+
 /** Append the name of the type at @p method_table, or of what else says its address there; not kept. */
 struct text;
 void type_name_append(struct runtime *runtime, uint64_t method_table, struct text *text);

@@ -11,6 +11,7 @@
 #include "runtime/coreclr/types/method_table.h"
 
 static const struct sync_ops sync = { coreclr_sync_table, coreclr_sync_block };
+static const struct static_ops statics = { coreclr_statics, coreclr_static_name };
 static const struct function_ops functions = { .read = coreclr_functions };
 
 const struct runtime_ops coreclr_ops = {
@@ -22,14 +23,14 @@ const struct runtime_ops coreclr_ops = {
 	.threads = thread_list_read,
 	.describe_type = coreclr_describe_type,
 	.type_name = type_handle_name,
+	.type_interface = coreclr_interface,
 	.fields = coreclr_fields,
 	.code_at = coreclr_code_at,
 	.functions = &functions,
 	.method_name = coreclr_method_name,
 	.method_signature = coreclr_method_signature,
 	.sync = &sync,
-	.statics = coreclr_statics,
-	.static_name = coreclr_static_name,
+	.statics = &statics,
 	.thread_locals = coreclr_thread_locals,
 	.modules = coreclr_modules,
 	.stack = &coreclr_stack_ops,

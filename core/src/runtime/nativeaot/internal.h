@@ -63,6 +63,8 @@ enum hd_status aot_threads(struct runtime *runtime, struct hd_error *err);
 uint64_t aot_thread_object(const struct runtime *runtime, const struct runtime_thread *thread);
 /** runtime_ops.describe_type of NativeAOT. */
 bool aot_describe_type(const struct runtime *runtime, uint64_t method_table, struct type *ret);
+/** runtime_ops.type_interface of NativeAOT. */
+uint64_t aot_interface(const struct runtime *runtime, const struct type *type, uint32_t index);
 /** runtime_ops.type_name of NativeAOT. */
 void aot_type_name(struct runtime *runtime, uint64_t method_table, struct text *text);
 /** runtime_ops.code_at of NativeAOT: the method is the address of its code. */

@@ -7,6 +7,7 @@
 
 #include "arch/arch.h"
 #include "runtime/nativeaot/internal.h"
+#include "runtime/nativeaot/native_format.h"
 #include "runtime/type.h"
 #include "targets/target.h"
 
@@ -26,6 +27,11 @@
 /* In the low 16 bits, since 9: bytes behind a struct in its box (ValueTypeFieldPaddingMask). */
 #define PADDING_SHIFT 5u
 #define PADDING_MASK  7u
+/* The optional fields of 8: a tag and a number for each, and so many bytes in all at most. */
+#define OPTIONAL_PADDING 1u
+#define OPTIONAL_IS_LAST 0x80u
+#define OPTIONAL_HIGH    0xffffff00u
+#define OPTIONALS_SIZE   32u
 /* A box has a header and a MethodTable around the value. */
 #define BOX_SIZE 16u
 
@@ -71,6 +77,7 @@ bool aot_method_table_read(struct memory *memory, uint64_t address, struct aot_m
 		.flags = load_u32(bytes),
 		.base_size = load_u32(bytes + 4),
 		.related = load_u64(bytes + 8),
+		.interfaces = (uint16_t)interfaces,
 		.tail = address + AOT_METHOD_TABLE_SIZE + 8 * ((uint64_t)slots + interfaces),
 	};
 	ret->kind = (enum aot_kind)(ret->flags >> KIND_SHIFT & KIND_MASK);
@@ -155,6 +162,21 @@ bool aot_describe_type(const struct runtime *runtime, uint64_t method_table, str
 	return true;
 }
 
+/* The list of interfaces is between the vtable and the tail. */
+uint64_t aot_interface(const struct runtime *runtime, const struct type *type, uint32_t index)
+{
+	struct aot_method_table table;
+	uint64_t address = 0;
+	if (!aot_method_table_read(runtime->memory, type->method_table, &table) ||
+	    index >= table.interfaces ||
+	    !memory_u64(runtime->memory, table.tail - 8 * (uint64_t)(table.interfaces - index),
+			&address))
+		return 0;
+	if (address & IS_INDIRECT && !memory_u64(runtime->memory, address - IS_INDIRECT, &address))
+		return 0;
+	return address;
+}
+
 bool aot_is_instance(const struct aot_method_table *table)
 {
 	return table->kind == AOT_CANONICAL && table->flags & IS_GENERIC &&
@@ -220,12 +242,43 @@ bool aot_has_references(const struct runtime *runtime, const struct aot_method_t
 	return (table->flags & pointers_flag(runtime)) != 0;
 }
 
-/* 8 has the padding among the optional fields, which only few types have. */
+/*
+ * 8 has the padding among the optional fields, which only few types have (doc/nativeaot.md 3): pairs of a tag and a
+ * number, of which the last has OPTIONAL_IS_LAST in its tag.  false: they cannot be read.
+ */
+static bool read_padding_8(const struct runtime *runtime, const struct aot_method_table *table,
+			   uint32_t *ret)
+{
+	unsigned int fields = 2;
+	*ret = 0;
+	if (!(table->flags & HAS_OPTIONALS_8))
+		return true;
+	fields += (table->flags & HAS_DISPATCH_MAP) != 0;
+	fields += (table->flags & HAS_FINALIZER) != 0;
+	uint64_t width = table->is_dynamic ? 8 : 4;
+	uint64_t address =
+		tail_address(runtime->memory, table->tail + fields * width, table->is_dynamic);
+	uint8_t bytes[OPTIONALS_SIZE];
+	struct native_blob blob = { .bytes = bytes,
+				    .size = memory_prefix(runtime->memory, address, bytes,
+							  sizeof(bytes)) };
+	struct native_cursor cursor = native_cursor_at(&blob, 0);
+	uint8_t tag = 0;
+	do {
+		tag = native_u8(&cursor);
+		uint32_t value = native_unsigned(&cursor);
+		if ((tag & ~OPTIONAL_IS_LAST) == OPTIONAL_PADDING)
+			*ret = (value & PADDING_MASK) | (value & OPTIONAL_HIGH) >> PADDING_SHIFT;
+	} while (!(tag & OPTIONAL_IS_LAST) && !cursor.is_bad);
+	return !cursor.is_bad;
+}
+
 uint32_t aot_struct_size(const struct runtime *runtime, const struct aot_method_table *table)
 {
-	bool is_8 = aot_of(runtime)->major == 8;
-	uint32_t padding = is_8 ? 0 : table->flags >> PADDING_SHIFT & PADDING_MASK;
-	if ((is_8 && table->flags & HAS_OPTIONALS_8) || table->base_size <= BOX_SIZE + padding)
+	uint32_t padding = table->flags >> PADDING_SHIFT & PADDING_MASK;
+	if (aot_of(runtime)->major == 8 && !read_padding_8(runtime, table, &padding))
+		return 0;
+	if (padding >= table->base_size || table->base_size - padding <= BOX_SIZE)
 		return 0;
 	return table->base_size - BOX_SIZE - padding;
 }

@@ -44,6 +44,7 @@ struct aot_method_table {
 	bool is_dynamic;  /**< made at run time: the fields of its tail are addresses */
 	uint64_t related; /**< MethodTable of its base class, or of an array's elements; 0: none */
 	uint64_t tail;    /**< address of the fields after vtable and interfaces */
+	uint16_t interfaces; /**< so many; their MethodTables are in front of the tail */
 };
 
 /** Read the MethodTable at @p address; false: it cannot be read, or is not aligned. */

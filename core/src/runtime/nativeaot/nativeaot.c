@@ -161,6 +161,7 @@ static enum hd_status aot_open(struct target *target, struct job *job, struct ru
 }
 
 static const struct sync_ops sync = { aot_sync_table, aot_sync_block };
+static const struct static_ops statics = { aot_statics, aot_static_name };
 static const struct function_ops functions = { aot_functions, aot_function_rows };
 
 const struct runtime_ops nativeaot_ops = {
@@ -171,14 +172,14 @@ const struct runtime_ops nativeaot_ops = {
 	.threads = aot_threads,
 	.describe_type = aot_describe_type,
 	.type_name = aot_type_name,
+	.type_interface = aot_interface,
 	.fields = aot_fields,
 	.code_at = aot_code_at,
 	.functions = &functions,
 	.method_name = aot_name_method,
 	.method_signature = aot_sign_method,
 	.sync = &sync,
-	.statics = aot_statics,
-	.static_name = aot_static_name,
+	.statics = &statics,
 	.thread_locals = aot_thread_locals,
 	.thread_object = aot_thread_object,
 	.stack = &nativeaot_stack_ops,

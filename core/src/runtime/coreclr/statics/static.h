@@ -10,7 +10,7 @@ struct static_slots;
 struct text;
 struct thread_local_data;
 
-/** runtime_ops.statics of CoreCLR. */
+/** static_ops.read of CoreCLR. */
 HD_NODISCARD enum hd_status coreclr_statics(struct runtime *runtime, struct job *job,
 					    struct static_slots *ret, struct hd_error *err);
 

@@ -4,13 +4,13 @@
 #include "runtime/runtime_ops.h"
 #include "runtime/sync_block.h"
 
-/** runtime_ops.sync_table of CoreCLR. */
+/** sync_ops.table of CoreCLR. */
 struct sync_table coreclr_sync_table(const struct runtime *runtime);
 
 /** Find out how many entries of the table were ever used: runtime->sync_count, unless it is known. */
 void runtime_sync_count(struct runtime *runtime);
 
-/** runtime_ops.sync_block of CoreCLR. */
+/** sync_ops.block of CoreCLR. */
 bool coreclr_sync_block(const struct runtime *runtime, uint32_t index, struct sync_block *ret);
 
 /**

@@ -171,7 +171,7 @@ bool coreclr_describe_type(const struct runtime *runtime, uint64_t method_table,
 	return true;
 }
 
-uint64_t type_interface(const struct runtime *runtime, const struct type *type, uint32_t index)
+uint64_t coreclr_interface(const struct runtime *runtime, const struct type *type, uint32_t index)
 {
 	uint64_t map, interface;
 	uint16_t count;

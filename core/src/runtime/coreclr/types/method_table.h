@@ -29,11 +29,8 @@ static inline bool type_is_shared(const struct type *type)
 	       (type->flags & MT_GENERICS_MASK) == MT_GENERICS_SHARED;
 }
 
-/**
- * MethodTable of the interface that has @p index among those that the type implements, with all that its base classes
- * and interfaces bring; 0: there are no more, or it cannot be read.
- */
-uint64_t type_interface(const struct runtime *runtime, const struct type *type, uint32_t index);
+/** runtime_ops.type_interface of CoreCLR. */
+uint64_t coreclr_interface(const struct runtime *runtime, const struct type *type, uint32_t index);
 
 /** The type whose EEClass is at that address; NULL: there is none. */
 const struct type *type_of_class(struct runtime *runtime, uint64_t ee_class);
