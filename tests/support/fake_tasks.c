@@ -70,6 +70,12 @@ uint64_t fake_fsharp_box_type(struct fake_tasks *tasks, const char *machine_name
 	return make_box_type(tasks, machine_name, box_name, "ResumptionPoint", "awaiter0");
 }
 
+uint64_t fake_nameless_box_type(struct fake_tasks *tasks, const char *machine_name,
+				const char *box_name)
+{
+	return make_box_type(tasks, machine_name, box_name, "field at 0", "field at 8");
+}
+
 /* Continuation and what derives from it: two heads, and the shapes that the JIT makes. */
 static void make_suspended_types(struct fake_tasks *tasks)
 {

@@ -36,6 +36,10 @@ uint64_t fake_box_type(struct fake_tasks *tasks, const char *machine_name, const
 uint64_t fake_fsharp_box_type(struct fake_tasks *tasks, const char *machine_name,
 			      const char *box_name);
 
+/** The same where the fields of the state machine have no names, as in a program with NativeAOT. */
+uint64_t fake_nameless_box_type(struct fake_tasks *tasks, const char *machine_name,
+				const char *box_name);
+
 /* Where a box has references of its own. */
 #define FAKE_BOX_THIS  40u
 #define FAKE_BOX_LOCAL 48u

@@ -25,6 +25,7 @@ static bool call_waits(const struct async_node *end)
 	case AWAIT_RUNS:
 	case AWAIT_YIELD:
 	case AWAIT_DONE:
+	case AWAIT_UNKNOWN:
 		return false;
 	default:
 		return true;

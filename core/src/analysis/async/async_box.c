@@ -61,20 +61,20 @@ static uint64_t find_awaited(struct heap *heap, struct members *members,
 	return found;
 }
 
-/* Read the state of the machine, if it has one; returns whether it is one of F#. */
+/* Read the state of the machine; returns whether it is one of F#. */
 static bool read_state(struct members *members, struct async_box *box)
 {
 	struct member state = member_of_struct(members, box->machine, box->fields, STATE_FIELD);
-	box->has_state = state.state == MEMBER_READ;
-	if (box->has_state) {
+	if (state.state == MEMBER_READ) {
 		box->state = (int32_t)member_signed(&state);
 		return false;
 	}
 	state = member_of_struct(members, box->machine, box->fields, FSHARP_STATE_FIELD);
-	box->has_state = state.state == MEMBER_READ;
-	if (box->has_state && (int32_t)member_signed(&state) > 0)
+	if (state.state != MEMBER_READ)
+		box->state = ASYNC_UNKNOWN;
+	else if ((int32_t)member_signed(&state) > 0)
 		box->state = (int32_t)member_signed(&state) - 1;
-	return box->has_state;
+	return state.state == MEMBER_READ;
 }
 
 bool async_box_read(struct heap *heap, struct members *members, const struct object *object,
@@ -100,10 +100,10 @@ bool async_box_read(struct heap *heap, struct members *members, const struct obj
 		return false;
 	bool is_fsharp = read_state(members, &box);
 	/* The runtime clears a state machine with references when its task ends: it is at await 0 then. */
-	if (box.has_state && task_is_complete(members, object))
+	if (task_is_complete(members, object))
 		box.state = ASYNC_DONE;
 	const char *prefix = is_fsharp ? FSHARP_AWAITER_PREFIX : AWAITER_PREFIX;
-	if (box.state != ASYNC_DONE)
+	if (box.state != ASYNC_DONE && box.state != ASYNC_UNKNOWN)
 		box.awaited = find_awaited(heap, members, &box, prefix);
 	*ret = box;
 	return true;

@@ -7,14 +7,15 @@
 /** The state of a method that runs, or was not begun; and of one that is done. */
 #define ASYNC_RUNS (-1)
 #define ASYNC_DONE (-2)
+/** No field is named as the compilers of C# and F# do (NativeAOT without symbols): where the method stands is not known. */
+#define ASYNC_UNKNOWN INT32_MAX
 
 /** A box: the task of an async method, with the compiler's state machine inside. */
 struct async_box {
 	struct object object;
 	const struct type *machine; /**< type of the state machine */
 	uint64_t fields;            /**< address of its first field */
-	int32_t state; /**< ASYNC_RUNS, ASYNC_DONE, or the number of an await, from 0 */
-	bool has_state;
+	int32_t state; /**< ASYNC_RUNS, ASYNC_DONE, ASYNC_UNKNOWN, or the number of an await, from 0 */
 	/**
 	 * The object that it awaits: a task, a source of a ValueTask, a custom awaiter; 0: nothing,
 	 * or not known.

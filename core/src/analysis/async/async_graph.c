@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analysis/async/async_box.h"
 #include "analysis/async/async_library.h"
 #include "analysis/async/async_suspended.h"
 #include "analysis/async/async_wait.h"
@@ -69,7 +68,7 @@ static enum hd_status add_box(struct graph_walk *walk, const struct object *obje
 {
 	struct async_graph *graph = walk->graph;
 	struct async_box box;
-	if (!async_box_read(graph->heap, graph->members, object, &box) || !box.has_state ||
+	if (!async_box_read(graph->heap, graph->members, object, &box) ||
 	    (box.state == ASYNC_DONE && !walk->with_done) || is_spare(graph->members, &box))
 		return HD_OK;
 	uint32_t method = async_methods_add(&graph->methods,
@@ -310,6 +309,8 @@ enum hd_status async_graph_create(struct heap *heap, struct members *members, bo
 	hash_index_deinit(&walk.taken);
 	if (status == HD_OK)
 		status = make_links(&walk, err);
+	if (status == HD_OK)
+		status = async_awaited_find(&graph, job, err);
 	if (status == HD_OK)
 		status = find_waits(&graph, err);
 	pages_free(walk.holders.rows, walk.holders.rows_capacity, sizeof(struct object));

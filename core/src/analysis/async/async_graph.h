@@ -2,6 +2,7 @@
 /* All async methods that are not done, and what each waits for. */
 #pragma once
 
+#include "analysis/async/async_box.h"
 #include "analysis/async/async_links.h"
 #include "analysis/async/async_methods.h"
 #include "analysis/async/async_types.h"
@@ -39,9 +40,10 @@ enum async_wait {
 	AWAIT_AWAITER,         /**< an awaiter, or what has it, of a class that is not known here */
 	AWAIT_THREAD, /**< a thread: what it awaited is complete, or it awaits nothing (Task.Yield) */
 	AWAIT_RUNS,   /**< it runs, or was never begun */
-	AWAIT_YIELD, /**< an async iterator that nobody asks for its next element */
-	AWAIT_CYCLE, /**< itself, over others: they can never go on */
-	AWAIT_DONE,  /**< it is done */
+	AWAIT_YIELD,   /**< an async iterator that nobody asks for its next element */
+	AWAIT_CYCLE,   /**< itself, over others: they can never go on */
+	AWAIT_DONE,    /**< it is done */
+	AWAIT_UNKNOWN, /**< not known, or it runs: the fields of its state machine have no names */
 	AWAIT_KINDS
 };
 
@@ -114,6 +116,7 @@ struct async_graph {
 	uint64_t suspended;  /**< Continuations of methods */
 	uint64_t unknown;    /**< rows whose method the target does not tell */
 	uint64_t unknown_at; /**< address of the bytes that would tell that of the first one */
+	uint64_t unseen;     /**< rows with AWAIT_UNKNOWN */
 	bool is_cut;         /**< a list of Continuations cannot be read to its end */
 	bool failed;         /**< memory was exhausted */
 };
@@ -137,6 +140,12 @@ void async_graph_deinit(struct async_graph *graph);
 static inline enum async_type async_graph_type(struct async_graph *graph, const struct type *type)
 {
 	return async_type_of(&graph->types, graph->heap->runtime, type, &graph->failed);
+}
+
+/** Are its arguments and locals not the fields of a state machine that have names? */
+static inline bool async_node_is_nameless(const struct async_node *node)
+{
+	return node->is_runtime || node->state == ASYNC_UNKNOWN;
 }
 
 /** Has the method passed an await?  Then it may have got something there. */

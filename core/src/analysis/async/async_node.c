@@ -75,7 +75,7 @@ bool async_node_line(const struct async_graph *graph, const struct async_node *n
 					   graph->methods.rows[node->method].key.method_desc,
 					   node->place, ret);
 	}
-	return node->state >= 0 &&
+	return node->state >= 0 && node->state != ASYNC_UNKNOWN &&
 	       runtime_await_line(runtime, node->machine, (uint32_t)node->state, ret);
 }
 
@@ -263,7 +263,10 @@ static enum hd_status read_saved(struct saved_fields *saved, struct hd_error *er
 {
 	if (!member_object(saved->graph->members, saved->node->holder, &saved->holder))
 		return HD_OK;
-	TRY(read_variables(saved, err));
+	if (saved->node->is_runtime)
+		TRY(read_variables(saved, err));
+	else if (!reserve_fields(saved, 0))
+		return fail_nomem(err);
 	return read_references(saved, err);
 }
 
@@ -271,7 +274,7 @@ enum hd_status async_node_fields(struct async_graph *graph, const struct async_n
 				 struct field_list *ret, uint64_t *ret_base, struct hd_error *err)
 {
 	struct saved_fields saved = { .graph = graph, .node = node };
-	if (!node->is_runtime) {
+	if (!async_node_is_nameless(node)) {
 		*ret_base = node->fields;
 		return field_list_read(graph->heap->runtime, node->machine, ret, err);
 	}

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "analysis/async/async_box.h"
 #include "analysis/async/task_state.h"
 #include "analysis/pool/callback_name.h"
 #include "inspect/value.h"
@@ -47,6 +46,7 @@ const char *async_wait_name(enum async_wait wait)
 		[AWAIT_YIELD] = "its caller",
 		[AWAIT_CYCLE] = "itself",
 		[AWAIT_DONE] = "done",
+		[AWAIT_UNKNOWN] = "not known",
 	};
 	return names[wait];
 }
@@ -254,6 +254,9 @@ void async_wait_find(struct async_graph *graph, struct async_node *node)
 		node->wait = AWAIT_RUNS;
 	} else if (node->state < ASYNC_DONE) {
 		node->wait = AWAIT_YIELD;
+	} else if (!awaited && node->state == ASYNC_UNKNOWN) {
+		node->wait = AWAIT_UNKNOWN;
+		graph->unseen++;
 	} else if (!awaited) {
 		node->wait = AWAIT_THREAD;
 	} else {

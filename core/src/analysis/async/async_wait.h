@@ -30,3 +30,15 @@ void async_wait_append(struct text *text, struct async_graph *graph, const struc
 
 /** Who goes on after the box @p node, which no other box awaits. */
 enum async_root async_root_of(struct async_graph *graph, const struct async_node *node);
+
+/**
+ * Find what each row of @p graph whose state is ASYNC_UNKNOWN awaits, by who goes on after the objects that it refers to
+ * (doc/nativeaot.md 8), and store it as the object.  Boxes that are kept to be used again are dropped.
+ *
+ * @retval HD_OK
+ * @retval HD_ERR_NOMEM
+ * @retval HD_ERR_CANCELLED
+ * Cost: linear in the references of these methods and the lists of who goes on after a task.
+ */
+HD_NODISCARD enum hd_status async_awaited_find(struct async_graph *graph, struct job *job,
+					       struct hd_error *err);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/pool/pool_state.h"
 
+#include "runtime/runtime_ops.h"
+
 /* The fields of the numbers, by their names in several releases; those of the counts have bits of one word. */
 static const struct {
 	enum pool_number number;
@@ -109,7 +111,9 @@ enum hd_status pool_queues_read(const struct queue_reader *reader, struct pool_q
 	ret->is_known = true;
 	TRY(read_named(reader, work, FACT_WORK_HIGH, &queues[POOL_QUEUE_HIGH], err));
 	TRY(read_named(reader, work, FACT_WORK_GLOBAL, &queues[POOL_QUEUE_GLOBAL], err));
-	TRY(read_named(reader, work, FACT_WORK_LOW, &queues[POOL_QUEUE_LOW], err));
+	/* The compiler of NativeAOT leaves it out: an experiment that is off is all that uses it (doc/nativeaot.md 7.4). */
+	if (runtime_capabilities(reader->heap->runtime) & RUNTIME_METADATA)
+		TRY(read_named(reader, work, FACT_WORK_LOW, &queues[POOL_QUEUE_LOW], err));
 	if (array_at(reader->heap, reader->members,
 		     fact_at(reader->members, work, FACT_WORK_ASSIGNED).bits, &array)) {
 		TRY(read_array_of_queues(reader, &array, false, &queues[POOL_QUEUE_ASSIGNED], err));

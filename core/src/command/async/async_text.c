@@ -8,6 +8,8 @@
 
 const char *async_wait_words(const char *name)
 {
+	if (strcmp(name, async_wait_name(AWAIT_UNKNOWN)) == 0)
+		return "what is not known";
 	return strcmp(name, async_wait_name(AWAIT_THREAD)) == 0 ? "a free thread" : name;
 }
 

@@ -5,7 +5,7 @@
 #include "analysis/async/async_graph.h"
 #include "util/text.h"
 
-/** The words of text for a name that async_wait_name() gives: "a free thread" for "thread". */
+/** The words of text for a name that async_wait_name() gives: "a free thread" for "thread", and others. */
 const char *async_wait_words(const char *name);
 
 /** Append what a method waits for: "SemaphoreSlim 7f2069809188 (0 free)". */

@@ -46,8 +46,9 @@ static const struct sos_option dumpasync_sos_options[] = {
 #define METHOD_LIST(X)                                                                    \
 	X(METHOD_ADDRESS, "address", NULL, KIND_ADDRESS, 0, 0, "the box of the method")   \
 	X(METHOD_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "MethodTable of the box")            \
-	X(METHOD_STATE, "state", NULL, KIND_SIGNED, 0, 0,                                 \
-	  "the await that it is at, from 0; -1: it runs; -2: it is done")                 \
+	X(METHOD_STATE, "state", NULL, KIND_SIGNED, 0, LOOK_LEAVE_OUT,                    \
+	  "the await that it is at, from 0; -1: it runs; -2: it is done; left out: not "  \
+	  "known")                                                                        \
 	X(METHOD_NAME, "method", NULL, KIND_TEXT, 0, 0, "the method")                     \
 	X(METHOD_TYPE, "type", NULL, KIND_TYPE, 0, 0,                                     \
 	  "type of its state machine, or of its Continuation")                            \
@@ -64,7 +65,7 @@ COLUMNS(method, METHOD_COLUMNS, METHOD_LIST);
 static const struct schema methods_schema = {
 	.name = "methods",
 	SCHEMA_COLUMNS(method_columns),
-	.lines = "{indent:_}{address:012a} {mt:012} ({state}) {method:m}{file:s}[ (through "
+	.lines = "{indent:_}{address:012a} {mt:012}[ ({state})] {method:m}{file:s}[ (through "
 		 "{through})]\n",
 };
 
@@ -104,7 +105,8 @@ const struct schema async_chains_schema = {
 	X(COUNT_BYTES, "bytes", "TotalSize", KIND_BYTES, 12, LOOK_THOUSANDS,        \
 	  "bytes of their boxes")                                                   \
 	X(COUNT_STATE, "state", "State", KIND_SIGNED, 5, 0,                         \
-	  "the await that they are at, from 0; -1: they run; -2: they are done")    \
+	  "the await that they are at, from 0; -1: they run; -2: they are done; "   \
+	  "null: not known")                                                        \
 	X(COUNT_NAME, "method", "Method", KIND_TEXT, 0, 0, "the method")
 
 COLUMNS(count, COUNT_COLUMNS, COUNT_LIST);
@@ -144,6 +146,11 @@ static void async_listing_deinit(struct async_listing *listing)
 	async_graph_deinit(&listing->graph);
 }
 
+static struct cell state_cell(const struct async_node *node)
+{
+	return node->state == ASYNC_UNKNOWN ? (struct cell){ 0 } : cell_signed(node->state);
+}
+
 static enum hd_status write_method(struct async_listing *listing, const struct async_node *node,
 				   unsigned int indent)
 {
@@ -154,7 +161,7 @@ static enum hd_status write_method(struct async_listing *listing, const struct a
 	struct cell cells[METHOD_COLUMNS] = {
 		[METHOD_ADDRESS] = cell_number(node->address),
 		[METHOD_MT] = cell_number(node->type->method_table),
-		[METHOD_STATE] = cell_signed(node->state),
+		[METHOD_STATE] = state_cell(node),
 		[METHOD_NAME] = cell_string(async_node_name(&listing->graph, node)),
 		[METHOD_TYPE] = cell_type(type, size, node->machine->method_table),
 		[METHOD_INDENT] = cell_number(2 * (uint64_t)indent),
@@ -170,7 +177,7 @@ static enum hd_status write_method(struct async_listing *listing, const struct a
 	uint64_t base;
 	TRY(async_node_fields(&listing->graph, node, &list, &base, call->err));
 	/* A state machine in a box is a struct. */
-	bool is_struct = !node->is_runtime && node->holder == node->address;
+	bool is_struct = !async_node_is_nameless(node) && node->holder == node->address;
 	answer_row_begin(&call->answer, cells);
 	enum hd_status status =
 		write_field_list(call, node->machine, &list, base,
@@ -290,7 +297,7 @@ static enum hd_status write_counts(struct async_listing *listing)
 			[COUNT_MT] = cell_number(node->type->method_table),
 			[COUNT_COUNT] = cell_number(row->count),
 			[COUNT_BYTES] = cell_number(row->bytes),
-			[COUNT_STATE] = cell_signed(node->state),
+			[COUNT_STATE] = state_cell(node),
 			[COUNT_NAME] = cell_string(async_node_name(&listing->graph, node)),
 		};
 		answer_row(&call->answer, cells);
@@ -401,7 +408,8 @@ COMMAND(dumpasync, .has_rows = true,
 		"the await), the method, and the line of the await if there is a PDB. A chain that\n"
 		"waits for a thread could go on: see threadpool. Methods that .NET 11 suspends\n"
 		"itself are among them: the box of one is its Continuation, and of the outermost\n"
-		"of a call its task.\n",
+		"of a call its task. Of a program with NativeAOT the state is not known without\n"
+		"symbols, and what a method awaits is found by who goes on after it.\n",
 	.example = "dumpasync -type Checkout", .top_level = TOP_LEVEL_ALWAYS,
-	.needs = NEEDS_HEAP | NEEDS_FIELDS | NEEDS_METADATA, .options = dumpasync_options,
+	.needs = NEEDS_HEAP | NEEDS_FIELDS, .options = dumpasync_options,
 	.sos_options = dumpasync_sos_options);

@@ -3,7 +3,7 @@
 
 #include "runtime/statics.h"
 
-/** static_ops.read, static_name and thread_locals of NativeAOT (doc/nativeaot.md 6). */
+/** static_ops.read and name, runtime_ops.thread_locals of NativeAOT (doc/nativeaot.md 6). */
 HD_NODISCARD enum hd_status aot_statics(struct runtime *runtime, struct job *job,
 					struct static_slots *ret, struct hd_error *err);
 void aot_static_name(struct runtime *runtime, const struct static_slot *slot, struct text *text);

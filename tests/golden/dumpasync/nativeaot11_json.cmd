@@ -1,0 +1,2 @@
+file: --no-files corefiles/nativeaot11.core.zst
+dumpasync --json

@@ -1,0 +1,2 @@
+file: --no-files corefiles/nativeaot8.core.zst
+dumpasync -fields
