@@ -51,6 +51,8 @@ static const struct {
 	{ "System.Threading.PortableThreadPool+WaitThread.", WAIT_IDLE },
 	{ "System.Threading.TimerQueue.TimerThread", WAIT_IDLE },
 	{ "System.Net.Sockets.SocketAsyncEngine.EventLoop", WAIT_IDLE },
+	/* of NativeAOT; on CoreCLR no .NET code is on its stack then */
+	{ "System.Runtime.__Finalizer.ProcessFinalizers", WAIT_IDLE },
 	{ "System.Threading.Monitor.Enter", WAIT_MONITOR },
 	{ "System.Threading.Monitor.TryEnter", WAIT_MONITOR },
 	{ "System.Threading.Monitor.ReliableEnter", WAIT_MONITOR },

@@ -6,6 +6,9 @@
 #include "runtime/coreclr/code/method.h"
 #include "util/text.h"
 
+/* Longer names of methods are cut. */
+#define NAME_SIZE 1024u
+
 static const char *const boxes[] = {
 	"+AsyncStateMachineBox<",
 	"+DebugFinalizableAsyncStateMachineBox<",
@@ -183,12 +186,46 @@ bool async_method_append(struct text *text, const char *name, size_t size)
 	return true;
 }
 
+/* Where the name of the method begins in "Type<Arguments>.Method", ".ctor" with its dot; @p name: there is no type. */
+static const char *find_member(const char *name, const char *end)
+{
+	const char *found = name;
+	for (const char *at = name; at < end; at++) {
+		if (*at == '<' || *at == '[') {
+			at = *at == '<' ? closing_bracket(at, end) : at;
+			if (at == end)
+				break;
+		} else if (*at == '.' && at + 1 < end) {
+			found = at + 1;
+			at += at[1] == '.'; /* "Type..ctor" */
+		}
+	}
+	return found;
+}
+
+/* Where a method is known by its name alone: of a runtime that keeps no MethodDescs. */
+static bool append_of_name(struct text *text, struct runtime *runtime, uint64_t method_desc)
+{
+	char name[NAME_SIZE];
+	if (!runtime_method_name(runtime, method_desc, name, sizeof(name), NULL))
+		return false;
+	const char *member = find_member(name, name + strlen(name));
+	if (member == name) {
+		text_puts(text, name);
+		return true;
+	}
+	size_t owner = (size_t)(member - name) - 1;
+	if (strcmp(member, "MoveNext") != 0 || !async_method_append(text, name, owner))
+		async_member_append(text, name, owner, member);
+	return true;
+}
+
 bool method_user_append(struct text *text, struct runtime *runtime, uint64_t method_desc)
 {
 	struct method method;
 	size_t size;
 	if (!method_read(runtime, method_desc, &method))
-		return false;
+		return append_of_name(text, runtime, method_desc);
 	const char *owner = method_owner_name(runtime, &method, &size);
 	bool is_body = method.rid && strcmp(method.name, "MoveNext") == 0;
 	if (is_body && async_method_append(text, owner, size))
