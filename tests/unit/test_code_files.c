@@ -56,15 +56,17 @@ static bool count_bytes(void *arg, const char *bytes, size_t size)
 	return true;
 }
 
-static struct code_files_change update(void)
+static const struct code_files *update(void)
 {
 	static const struct managed_elf_output output = { count_bytes, NULL };
-	struct code_files_change change = { 0 };
+	struct code_files next = { 0 };
 	written = 0;
-	ASSERT_UINT_FATAL(code_files_update(&files, stack->runtime, NULL, &output, &change, NULL),
+	ASSERT_UINT_FATAL(code_files_update(&files, stack->runtime, NULL, &output, &next, NULL),
 			  HD_OK);
-	CU_ASSERT(!change.file == !written);
-	return change;
+	CU_ASSERT(!next.file == !written);
+	code_files_deinit(&files);
+	files = next;
+	return &files;
 }
 
 static bool is_current(void)
@@ -76,20 +78,20 @@ TEST(only_the_functions_that_are_new_are_written)
 {
 	CU_ASSERT(!is_current());
 	uint64_t first = make_method();
-	struct code_files_change change = update();
-	ASSERT_UINT(change.file, 1);
-	ASSERT_UINT(change.functions, 1);
-	ASSERT_UINT(change.gone_count, 0);
+	const struct code_files *change = update();
+	ASSERT_UINT(change->file, 1);
+	ASSERT_UINT(change->functions, 1);
+	ASSERT_UINT(change->gone_count, 0);
 	CU_ASSERT(is_current());
 	change = update();
-	ASSERT_UINT(change.file, 0);
-	ASSERT_UINT(change.gone_count, 0);
+	ASSERT_UINT(change->file, 0);
+	ASSERT_UINT(change->gone_count, 0);
 	uint64_t second = make_method();
 	CU_ASSERT(!is_current());
 	change = update();
-	ASSERT_UINT(change.file, 2);
-	ASSERT_UINT(change.functions, 1);
-	ASSERT_UINT(change.gone_count, 0);
+	ASSERT_UINT(change->file, 2);
+	ASSERT_UINT(change->functions, 1);
+	ASSERT_UINT(change->gone_count, 0);
 	set_method(second, METHOD_DESC);
 	ASSERT_UINT(code_files_method(&files, first), METHOD_DESC);
 	ASSERT_UINT(code_files_method(&files, second), METHOD_DESC);
@@ -104,11 +106,11 @@ TEST(a_file_with_a_function_that_is_another_one_now_goes)
 	(void)make_method();
 	(void)update();
 	set_method(first, ANOTHER);
-	struct code_files_change change = update();
-	ASSERT_UINT(change.file, 3);
-	ASSERT_UINT(change.functions, 2); /* the other function of its file is written again */
-	ASSERT_UINT_FATAL(change.gone_count, 1);
-	ASSERT_UINT(change.gone[0], 1);
+	const struct code_files *change = update();
+	ASSERT_UINT(change->file, 3);
+	ASSERT_UINT(change->functions, 2); /* the other function of its file is written again */
+	ASSERT_UINT_FATAL(change->gone_count, 1);
+	ASSERT_UINT(change->gone[0], 1);
 	ASSERT_UINT(code_files_method(&files, first), ANOTHER);
 }
 
@@ -116,15 +118,30 @@ TEST(many_files_become_one)
 {
 	for (uint32_t i = 0; i < CODE_FILES_MAX; i++) {
 		(void)make_method();
-		ASSERT_UINT(update().file, i + 1);
+		ASSERT_UINT(update()->file, i + 1);
 	}
 	(void)make_method();
-	struct code_files_change change = update();
-	ASSERT_UINT(change.file, CODE_FILES_MAX + 1);
-	ASSERT_UINT(change.functions, CODE_FILES_MAX + 1);
-	ASSERT_UINT(change.gone_count, CODE_FILES_MAX);
+	const struct code_files *change = update();
+	ASSERT_UINT(change->file, CODE_FILES_MAX + 1);
+	ASSERT_UINT(change->functions, CODE_FILES_MAX + 1);
+	ASSERT_UINT(change->gone_count, CODE_FILES_MAX);
 	change = update();
-	ASSERT_UINT(change.gone_count, 0);
+	ASSERT_UINT(change->gone_count, 0);
+}
+
+TEST(an_update_that_is_not_taken_changes_nothing)
+{
+	static const struct managed_elf_output output = { count_bytes, NULL };
+	uint64_t first = make_method();
+	(void)update();
+	set_method(first, ANOTHER);
+	struct code_files next = { 0 };
+	ASSERT_UINT(code_files_update(&files, stack->runtime, NULL, &output, &next, NULL), HD_OK);
+	ASSERT_UINT(next.file, 2);
+	ASSERT_UINT(code_files_method(&next, first), ANOTHER);
+	code_files_deinit(&next);
+	ASSERT_UINT(files.last, 1);
+	ASSERT_UINT(code_files_method(&files, first), METHOD_DESC);
 }
 
 static bool refuse(void *arg, const char *bytes, size_t size)
@@ -138,17 +155,17 @@ static bool refuse(void *arg, const char *bytes, size_t size)
 TEST(a_failed_update_leaves_what_is_known)
 {
 	static const struct managed_elf_output refusing = { refuse, NULL };
-	struct code_files_change change = { .file = 77 };
+	struct code_files next = { .file = 77 };
 	(void)make_method();
 	(void)update();
 	(void)make_method();
-	ASSERT_UINT(code_files_update(&files, stack->runtime, NULL, &refusing, &change, NULL),
+	ASSERT_UINT(code_files_update(&files, stack->runtime, NULL, &refusing, &next, NULL),
 		    HD_ERR_CANCELLED);
-	ASSERT_UINT(change.file, 77);
+	ASSERT_UINT(next.file, 77);
 	CU_ASSERT(!is_current());
-	change = update();
-	ASSERT_UINT(change.file, 2);
-	ASSERT_UINT(change.functions, 1);
+	const struct code_files *change = update();
+	ASSERT_UINT(change->file, 2);
+	ASSERT_UINT(change->functions, 1);
 }
 
 SUITE(.name = "code_files", .set_up = set_up, .tear_down = tear_down)

@@ -69,7 +69,7 @@ bool code_files_are_current(const struct code_files *files, struct memory *memor
 
 /* The update while it is made. */
 struct update {
-	struct code_files *files;
+	const struct code_files *files;
 	struct code_functions functions;
 	uint32_t *in_file; /* of each function the file that has it; 0: the new one */
 	bool *is_out;      /* of each file, by its number */
@@ -186,30 +186,29 @@ static enum hd_status list_gone(struct update *update, struct hd_error *err)
 	return HD_OK;
 }
 
-/* The update is what is known now. */
-static void take_over(struct update *update, uint64_t checksum)
+/* What is known after the update. */
+static void take_over(struct update *update, struct code_files *ret)
 {
-	struct code_files *files = update->files;
-	known_free(files->known, files->known_capacity);
-	pages_free(files->gone, files->gone_capacity, sizeof(*files->gone));
-	places_free(&files->places);
-	files->known = update->known;
-	files->known_count = update->known_count;
-	files->known_capacity = update->known_capacity;
-	files->gone = update->gone;
-	files->gone_count = update->gone_count;
-	files->gone_capacity = update->gone_capacity;
-	files->places = update->functions.places;
-	files->checksum = checksum;
-	files->is_read = true;
+	*ret = (struct code_files){
+		.known = update->known,
+		.known_count = update->known_count,
+		.known_capacity = update->known_capacity,
+		.last = update->files->last,
+		.gone = update->gone,
+		.gone_count = update->gone_count,
+		.gone_capacity = update->gone_capacity,
+		.places = update->functions.places,
+		.is_read = true,
+		.has_uncalled = update->files->has_uncalled,
+	};
 	update->known = NULL;
 	update->gone = NULL;
 	update->functions.places = (struct code_places){ 0 };
 }
 
-enum hd_status code_files_update(struct code_files *files, struct runtime *runtime, struct job *job,
-				 const struct managed_elf_output *output,
-				 struct code_files_change *ret, struct hd_error *err)
+enum hd_status code_files_update(const struct code_files *files, struct runtime *runtime,
+				 struct job *job, const struct managed_elf_output *output,
+				 struct code_files *ret, struct hd_error *err)
 {
 	HD_CLEANUP(update) struct update update = { .files = files };
 	struct managed_elf_counts counts = { 0 };
@@ -228,16 +227,14 @@ enum hd_status code_files_update(struct code_files *files, struct runtime *runti
 	if (!files->has_uncalled)
 		forget_uncalled(&update);
 	bool has_file = update.functions.rows_count > 0;
-	if (has_file) {
+	if (has_file)
 		TRY(managed_elf_write_functions(runtime, job, &update.functions, output, &counts,
 						err));
-		files->last++;
-	}
-	take_over(&update, checksum);
-	*ret = (struct code_files_change){ .file = has_file ? files->last : 0,
-					   .gone = files->gone,
-					   .gone_count = files->gone_count,
-					   .functions = counts.functions };
+	take_over(&update, ret);
+	ret->checksum = checksum;
+	ret->last += has_file;
+	ret->file = has_file ? ret->last : 0;
+	ret->functions = counts.functions;
 	return HD_OK;
 }
 

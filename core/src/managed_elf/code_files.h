@@ -16,8 +16,8 @@ struct known_function {
 struct code_files {
 	struct known_function *known; /**< ascending */
 	size_t known_count, known_capacity;
-	uint32_t last; /**< the number of the file that was written last; the first is 1 */
-	uint32_t *gone;
+	uint32_t last;  /**< the number of the file that was written last; the first is 1 */
+	uint32_t *gone; /**< numbers of files that are of no use since the update, ascending */
 	size_t gone_count, gone_capacity;
 	struct code_places places; /**< of the tables of code, and a checksum of their bytes */
 	uint64_t checksum;
@@ -27,15 +27,8 @@ struct code_files {
 	 * called one after the other, and each time the file of an image would be written anew with all of them.
 	 */
 	bool has_uncalled;
-};
-
-/** The change that code_files_update() has found. */
-struct code_files_change {
-	uint32_t file; /**< number of the file that was written; 0: none was needed */
-	const uint32_t *
-		gone; /**< numbers of files that are of no use any more, ascending; borrowed until the next update */
-	size_t gone_count;
-	uint64_t functions; /**< in the new file */
+	uint32_t file;      /**< number of the file that the update wrote; 0: none was needed */
+	uint64_t functions; /**< in that file */
 };
 
 /** A zeroed struct is allowed, and is one that knows nothing. */
@@ -50,13 +43,14 @@ void code_files_deinit(struct code_files *files);
  * with a function that is gone is out, and its other functions are in the new one.  Cost: as managed_elf_write(), but
  * the file has what is new alone.
  *
- * @param[out] ret Untouched on failure, after which @p files is as before.
+ * @param[out] ret What is known then, to be given to code_files_deinit(); @p files is as before, so that the caller can
+ * still refuse it.  Untouched on failure.
  * @retval others as managed_elf_write()
  */
-HD_NODISCARD enum hd_status code_files_update(struct code_files *files, struct runtime *runtime,
-					      struct job *job,
+HD_NODISCARD enum hd_status code_files_update(const struct code_files *files,
+					      struct runtime *runtime, struct job *job,
 					      const struct managed_elf_output *output,
-					      struct code_files_change *ret, struct hd_error *err);
+					      struct code_files *ret, struct hd_error *err);
 
 /**
  * Is the code of the target still what the last update has seen?  Cost: the bytes of the tables that tell it, some

@@ -89,7 +89,7 @@ enum hd_status hd_code_update(struct hd_code *code, struct hd_session *session,
 			      struct hd_error *err)
 {
 	struct question question = { 0 };
-	struct code_files_change found = { 0 };
+	HD_CLEANUP(code_files) struct code_files found = { 0 };
 	struct hd_code_change change = { 0 };
 	if (!code)
 		return fail(err, HD_ERR_ARGUMENT, 0, "no code");
@@ -105,10 +105,13 @@ enum hd_status hd_code_update(struct hd_code *code, struct hd_session *session,
 					   &found, err);
 	}
 	TRY(finish(&question, status, err));
-	change.file = found.file;
-	change.gone = found.gone;
-	change.gone_count = found.gone_count;
-	change.functions = found.functions;
+	code_files_deinit(&code->files);
+	code->files = found;
+	found = (struct code_files){ 0 };
+	change.file = code->files.file;
+	change.gone = code->files.gone;
+	change.gone_count = code->files.gone_count;
+	change.functions = code->files.functions;
 	(void)caller_struct_write(ret, &change, sizeof(change),
 				  SIZE_TO(struct hd_code_change, functions));
 	return HD_OK;
