@@ -244,6 +244,21 @@ TEST(who_takes_no_bytes_ends_the_writing)
 		    HD_ERR_CANCELLED);
 }
 
+TEST(a_file_that_needs_more_memory_than_is_allowed_is_refused)
+{
+	struct managed_elf_counts counts;
+	struct job job = { .workers = 1, .max_mem = 64 };
+	struct hd_error err;
+	(void)make_method(false, false);
+	ASSERT_UINT(managed_elf_write(stack->runtime, &job, write_file, &file, &counts, &err),
+		    HD_ERR_NOMEM);
+	CU_ASSERT_PTR_NOT_NULL(strstr(err.message, "max-mem allows 64"));
+	ASSERT_UINT(file.size, 0);
+	job.max_mem = (uint64_t)1 << 20;
+	ASSERT_UINT(managed_elf_write(stack->runtime, &job, write_file, &file, &counts, &err),
+		    HD_OK);
+}
+
 /* Its lines are what the symbols of the file are. */
 TEST(the_map_of_perf_has_the_functions_of_the_file)
 {

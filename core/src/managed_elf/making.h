@@ -40,6 +40,9 @@ struct making {
 void function_name_append(struct runtime *runtime, const struct code_function *function,
 			  struct text *ret);
 
+/** Fail when the sections that are made, and @p more bytes that are still growing, are more than the job may take. */
+HD_NODISCARD enum hd_status making_check_memory(const struct making *making, uint64_t more);
+
 /** Make a section of each stretch of code; functions that have no room in one are left out. */
 HD_NODISCARD enum hd_status making_stretches(struct making *making);
 /** The number of the section that @p address is in. */

@@ -14,6 +14,13 @@ static void making_deinit(struct making *making)
 	elf_sections_deinit(&making->sections);
 }
 
+enum hd_status making_check_memory(const struct making *making, uint64_t more)
+{
+	for (size_t i = 0; i < making->sections.rows_count; i++)
+		more += making->sections.rows[i].data.size;
+	return job_check_memory(making->job, more, making->err);
+}
+
 static enum hd_status make(struct making *making)
 {
 	TRY(making_stretches(making));

@@ -9,6 +9,9 @@
 /* Offsets of names have 32 bits. */
 #define NAMES_SIZE_MAX ((size_t)1 << 31)
 
+/* After so many functions the bytes are counted: the sections of code may be many. */
+#define CHECKED_EACH 1024u
+
 static const char *part_name(uint8_t part)
 {
 	static const char *const names[] = { [CODE_METHOD] = "",
@@ -72,6 +75,8 @@ enum hd_status making_symbols(struct making *making)
 		}
 		if (symbols.failed || names.failed)
 			status = fail_nomem(making->err);
+		if (status == HD_OK && i % CHECKED_EACH == 0)
+			status = making_check_memory(making, symbols.size + names.size);
 	}
 	job_end(making->job);
 	uint32_t number = (uint32_t)making->sections.rows_count;

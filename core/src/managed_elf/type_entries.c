@@ -284,7 +284,7 @@ struct member_list {
 	const struct field_list *fields;
 	uint64_t size;       /* of the content */
 	uint64_t head;       /* bytes in front of the first field */
-	bool has_whole_part; /* a struct that is as large as all was written */
+	bool has_whole_part; /* a struct that is as large as all was met: no other one is asked about */
 };
 
 /* Can a member of that type be there? */
@@ -297,10 +297,11 @@ static bool is_sound(struct entry_writer *writer, struct member_list *members,
 		return false;
 	if (table->rows[row].kind != KIND_STRUCT || size < members->size)
 		return true;
-	if (members->has_whole_part || !chain_ends(writer, field->type))
+	/* The chain is followed once for each type: it may be long, and a hostile type has many such fields. */
+	if (members->has_whole_part)
 		return false;
 	members->has_whole_part = true;
-	return true;
+	return chain_ends(writer, field->type);
 }
 
 static bool has_field(const struct member_list *members, const char *name, size_t size)
@@ -521,6 +522,7 @@ enum hd_status elf_types_write(struct elf_types *table, struct job *job, struct 
 	for (uint32_t i = 1; i < table->rows_count; i++) {
 		TRY(put_row(&writer, i, err));
 		TRY_MEMORY(!table->failed && !info->failed, err);
+		TRY(job_check_memory(job, info->size, err));
 		TRY(job_check(job, 1, err));
 	}
 	set_uses(&writer);

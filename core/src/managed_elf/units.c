@@ -17,6 +17,9 @@
 #define MANY_FUNCTIONS     100000u
 #define VARIABLES_SIZE_MAX ((size_t)32 << 20)
 
+/* After so many functions the bytes are counted. */
+#define CHECKED_EACH 1024u
+
 /* Most bytes of debug info, rows of PDBs, and steps in blocks. */
 #define DECODED_MAX ((uint64_t)256 << 20)
 
@@ -134,6 +137,9 @@ static enum hd_status write_functions(struct unit_writer *writer)
 		const struct code_function *function = &making->functions->rows[i];
 		bool has_variables;
 		TRY(job_check(making->job, 1, making->err));
+		if (i % CHECKED_EACH == 0)
+			TRY(making_check_memory(making,
+						all->size + writer->variables.locations.size));
 		if (!making->names[i] || info->size > UNIT_SIZE_MAX ||
 		    function->end - function->begin > UINT32_MAX)
 			continue;
@@ -165,6 +171,7 @@ static enum hd_status write_unit(struct unit_writer *writer)
 	size_t place = write_head(info);
 	TRY(write_functions(writer));
 	TRY(elf_types_write(&writer->variables.types, making->job, info, making->err));
+	TRY(making_check_memory(making, writer->all.size + writer->variables.locations.size));
 	text_fixed(info, 0, 1);
 	uint32_t at = (uint32_t)writer->ranges->size;
 	text_append(writer->ranges, writer->all.bytes, writer->all.size);
