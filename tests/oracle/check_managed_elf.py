@@ -170,6 +170,11 @@ def ends_at_a_begin(frames: list[Any]) -> bool:
     )
 
 
+def is_interrupted(frame: Json, frames: list[Any]) -> bool:
+    """Has a signal come while the frame was the innermost one?  .NET 8 and 9 tell clrstack nothing of its handler's frames."""
+    return bool(frame["active"]) and not (frames and frames[0][1] == int(frame["ip"], 16))
+
+
 def differences(
     thread: Json, debugger: str, frames: list[Any], counts: dict[str, int]
 ) -> Iterator[str]:
@@ -179,7 +184,9 @@ def differences(
     inlined = {f["ip"] for f in thread["frames"] if f["method"] == "InlinedCallFrame"}
     found = [by_stack.get(int(frame["sp"], 16)) for frame in managed]
     counts["frames"] += len(managed)
-    signal = next((f for f in thread["frames"][1:] if f["kind"] == "managed" and f["active"]), None)
+    signal = next(
+        (f for f in thread["frames"] if f["kind"] == "managed" and is_interrupted(f, frames)), None
+    )
     after = {id(f) for f in thread["frames"][thread["frames"].index(signal) :]} if signal else set()
     for frame, row in zip(managed, found):
         where = f"thread {thread['os_id']}: {frame['ip']} {frame['method']}"
