@@ -71,16 +71,29 @@ std::unique_lock<std::mutex> Session::lock()
 /// The plug-in is at work on this thread, and lets the process call a function.
 static thread_local bool is_at_work;
 
-void Session::look_at_code(Purpose purpose)
+bool Session::look_at_code(Purpose purpose)
 {
 	const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
 	if (!lock.owns_lock())
-		return;
+		return false;
 	lldb::SBDebugger debugger = lldb::SBDebugger::FindDebuggerWithID(static_cast<int>(id_));
 	is_at_work = true;
-	if (debugger.IsValid())
-		code_.look(debugger, handle_, purpose, told, reinterpret_cast<void *>(id_));
+	const bool is_changed = debugger.IsValid() && code_.look(debugger, handle_, purpose, told,
+								 reinterpret_cast<void *>(id_));
 	is_at_work = false;
+	return is_changed;
+}
+
+void Session::run(const std::string &command)
+{
+	lldb::SBDebugger debugger = lldb::SBDebugger::FindDebuggerWithID(static_cast<int>(id_));
+	lldb::SBCommandReturnObject result;
+	lldb::SBProcess process = debugger.GetSelectedTarget().GetProcess();
+	lldb::SBExecutionContext context(process.GetSelectedThread().GetSelectedFrame());
+	debugger.GetCommandInterpreter().HandleCommand(command.c_str(), context, result);
+	FILE *output = debugger.GetOutputFileHandle(), *error = debugger.GetErrorFileHandle();
+	result.PutOutput(output ? output : stdout);
+	result.PutError(error ? error : stderr);
 }
 
 bool Session::told(void *baton, lldb::SBProcess &process, lldb::SBThread &thread,

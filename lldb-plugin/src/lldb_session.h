@@ -38,7 +38,10 @@ class Session
 	/// Let LLDB know the managed code of its selected target.  The lock must not be held; while another thread holds it,
 	/// nothing is done.
 	///
-	void look_at_code(Purpose purpose);
+	/// @return LLDB knows other code than before
+	bool look_at_code(Purpose purpose);
+	/// Let LLDB run a command about the selected frame, as it is now, and write its answer to where LLDB's own go.
+	void run(const std::string &command);
 	/// Let LLDB stop at @p breakpoint for the plug-in alone, which looks at new code there.
 	void watch(lldb::SBTarget &target, lldb::SBBreakpoint &breakpoint);
 	/// The summary of a value; false when nothing is known of it.  As for look_at_code(), without the lock.

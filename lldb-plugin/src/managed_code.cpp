@@ -73,8 +73,10 @@ void ManagedCode::forget(bool all)
 		if (!all && process.GetUniqueID() == known.id &&
 		    presence(process) != Presence::none)
 			continue;
-		if (known.target.IsValid())
+		if (known.target.IsValid()) {
 			known.publication.end(known.target);
+			known.steps.end(known.target);
+		}
 		for (File &file : known.files)
 			remove_module(known.target, file.module);
 		known_.erase(known_.begin() + static_cast<ptrdiff_t>(i));
@@ -111,7 +113,7 @@ bool ManagedCode::take(Known &known, const CodeFile &file, const hd_code_change 
 	return known.files.back().module.IsValid();
 }
 
-void ManagedCode::update(lldb::SBDebugger &debugger, hd_session *settings, Known &known)
+bool ManagedCode::update(lldb::SBDebugger &debugger, hd_session *settings, Known &known)
 {
 	const bool is_first = known.files.empty();
 	if (has_own_names(known.target)) {
@@ -158,6 +160,7 @@ void ManagedCode::update(lldb::SBDebugger &debugger, hd_session *settings, Known
 		say(debugger.GetOutputFileHandle(), stdout,
 		    ".NET " + version_of(session.handle()) +
 			    ": bt, frame and breakpoint know its methods; also clrstack, hang, report, help heapdump");
+	return is_done && (change.file || change.gone_count);
 }
 
 bool ManagedCode::make_writable(lldb::SBDebugger &debugger, Known &known)
@@ -200,10 +203,13 @@ void ManagedCode::prepare(lldb::SBDebugger &debugger, hd_session *settings, Know
 			  Purpose purpose, lldb::SBBreakpointHitCallback told, void *baton)
 {
 	known.breakpoints.read(known.target, known.code);
-	// LLDB 14 forgets where step-in has to go on when it meets a breakpoint that does not stop.
-	const bool is_needed = purpose == Purpose::enters ? known.breakpoints.is_waiting()
-							  : known.breakpoints.is_needed();
-	if (!is_needed)
+	lldb::SBThread thread = known.process.GetSelectedThread();
+	if (purpose == Purpose::enters || purpose == Purpose::passes) {
+		known.steps.begin(thread, known.code, purpose == Purpose::enters);
+	} else {
+		known.steps.clear();
+	}
+	if (!known.breakpoints.is_needed() && !known.steps.is_entering())
 		known.publication.end(known.target);
 	else if (!known.publication.has_begun())
 		known.publication.begin(known.target, told, baton);
@@ -232,16 +238,22 @@ bool ManagedCode::reached(lldb::SBDebugger &debugger, hd_session *settings, lldb
 	if (!is_code_wanted(settings))
 		return false;
 	Known &known = known_of(target, process);
+	if (known.steps.has_reached(place))
+		return true;
 	const uint64_t address = known.publication.address(thread, place);
 	if (!address) {
 		// The runtime begins.
 		prepare(debugger, settings, known, Purpose::runs, told, baton);
 		return false;
 	}
-	if (known.code && hd_code_method(known.code, address))
+	const bool is_entered = known.steps.is_call(thread, known.code);
+	if (known.code && hd_code_method(known.code, address)) {
+		if (is_entered)
+			known.steps.enter(target, thread, address, told, baton);
 		return false;
+	}
 	known.breakpoints.read(target, known.code);
-	if (!known.breakpoints.is_needed())
+	if (!known.breakpoints.is_needed() && !is_entered)
 		return false;
 	OwnSession session(settings);
 	std::string message;
@@ -250,17 +262,22 @@ bool ManagedCode::reached(lldb::SBDebugger &debugger, hd_session *settings, lldb
 	if (!session.handle() ||
 	    !session.follower().open_quickly(debugger, target, process, session.handle(),
 					     message) ||
-	    hd_code_at(session.handle(), address, &method, nullptr) != HD_OK ||
-	    !known.breakpoints.wants(session.handle(), method))
+	    hd_code_at(session.handle(), address, &method, nullptr) != HD_OK)
+		return false;
+	// Who steps sees lines.
+	const bool is_step = is_entered && method.first_line;
+	if (!is_step && !known.breakpoints.wants(session.handle(), method))
 		return false;
 	if (!make_writable(debugger, known))
 		return true;
 	update(debugger, settings, known);
 	check(debugger, settings, known);
+	if (is_step)
+		known.steps.enter(target, thread, address, told, baton);
 	return false;
 }
 
-void ManagedCode::look(lldb::SBDebugger &debugger, hd_session *settings, Purpose purpose,
+bool ManagedCode::look(lldb::SBDebugger &debugger, hd_session *settings, Purpose purpose,
 		       lldb::SBBreakpointHitCallback told, void *baton)
 {
 	const bool is_wanted = is_code_wanted(settings);
@@ -268,20 +285,30 @@ void ManagedCode::look(lldb::SBDebugger &debugger, hd_session *settings, Purpose
 	lldb::SBTarget target = debugger.GetSelectedTarget();
 	lldb::SBProcess process = target.GetProcess();
 	if (!is_wanted || presence(process) != Presence::stopped)
-		return;
+		return false;
 	Known &known = known_of(target, process);
 	const uint32_t stop = process.GetStopID() + 1;
 	const bool is_new = known.stop != stop;
 	known.stop = stop;
 	if (purpose == Purpose::leaves) {
 		known.publication.end(target);
-		return;
+		known.steps.end(target);
+		return false;
 	}
+	bool is_changed = false;
 	hd_interrupt_begin();
 	if (is_new && (is_core(process) || runtime_module(target).IsValid()) &&
 	    (known.files.empty() || !hd_code_is_current(known.code, read_now, &known.process)))
-		update(debugger, settings, known);
-	const bool steps = purpose == Purpose::enters || purpose == Purpose::steps;
+		is_changed = update(debugger, settings, known);
+	if (is_new) {
+		const std::string method = known.steps.stopped(target, process, told, baton);
+		if (!method.empty())
+			say(debugger.GetOutputFileHandle(), stdout,
+			    method +
+				    " waits in its await: continue stops where it, or another call of it, goes on");
+	}
+	const bool steps = purpose == Purpose::enters || purpose == Purpose::passes ||
+			   purpose == Purpose::steps;
 	const bool runs = steps || purpose == Purpose::runs;
 	const bool will_break = steps || purpose == Purpose::breaks;
 	if (!is_core(process) && !known.files.empty()) {
@@ -294,4 +321,5 @@ void ManagedCode::look(lldb::SBDebugger &debugger, hd_session *settings, Purpose
 			prepare(debugger, settings, known, purpose, told, baton);
 	}
 	hd_interrupt_end();
+	return is_changed;
 }

@@ -19,12 +19,14 @@
 #include "code_file.h"
 #include "lldb_target.h"
 #include "publication.h"
+#include "steps.h"
 
 /// The reason for which LLDB has to know managed code now.
 enum class Purpose {
 	answer, ///< its answer depends on it
 	breaks, ///< it is about to write breakpoints
-	enters, ///< the same, and the process goes on into the method that is called
+	enters, ///< the same, and a thread makes a step, also into what it calls
+	passes, ///< a thread makes a step over what it calls
 	steps,  ///< it is about to write breakpoints, and the process goes on otherwise
 	runs,   ///< the process goes on
 	leaves  ///< it lets the process go
@@ -38,7 +40,8 @@ class ManagedCode
 	///
 	/// @param settings the session whose settings count
 	/// @param told LLDB calls it with @p baton at the plug-in's own breakpoints
-	void look(lldb::SBDebugger &debugger, hd_session *settings, Purpose purpose,
+	/// @return LLDB knows other code than before: frames that it had are of no use any more
+	bool look(lldb::SBDebugger &debugger, hd_session *settings, Purpose purpose,
 		  lldb::SBBreakpointHitCallback told, void *baton);
 
 	/// A thread has come to one of the plug-in's own breakpoints: let LLDB know the code to which calls will go, if a
@@ -78,13 +81,14 @@ class ManagedCode
 		bool has_signals = false;   ///< that pass without a stop
 		CodeBreakpoints breakpoints;
 		Publication publication;
+		Steps steps;
 	};
 
 	/// Take out the code of processes that are gone; @p all: of the others, too.
 	void forget(bool all);
 	Known &known_of(lldb::SBTarget &target, lldb::SBProcess &process);
-	/// Let LLDB know what is new, and forget what is gone.
-	void update(lldb::SBDebugger &debugger, hd_session *settings, Known &known);
+	/// Let LLDB know what is new, and forget what is gone; was there anything?
+	bool update(lldb::SBDebugger &debugger, hd_session *settings, Known &known);
 	/// Take over a change whose new file is @p file; false: LLDB does not take it.
 	static bool take(Known &known, const CodeFile &file, const hd_code_change &change);
 	/// false: breakpoints cannot be written, which was said.

@@ -78,53 +78,74 @@ void register_commands(lldb::SBCommandInterpreter interpreter, lldb::SBCommand m
 struct CommandAboutCode {
 	const char *name;
 	Purpose purpose;
+	bool has_frame; ///< LLDB has looked for the frame already when the command is about to run
 };
 
 constexpr CommandAboutCode commands_about_code[] = {
-	{ "breakpoint list", Purpose::answer },
-	{ "breakpoint set", Purpose::breaks },
-	{ "disassemble", Purpose::answer },
-	{ "expression", Purpose::answer },
-	{ "frame info", Purpose::answer },
-	{ "frame select", Purpose::answer },
-	{ "frame variable", Purpose::answer },
-	{ "memory read", Purpose::answer },
-	{ "process continue", Purpose::runs },
-	{ "process detach", Purpose::leaves },
-	{ "process status", Purpose::answer },
-	{ "register read", Purpose::answer },
-	{ "source info", Purpose::answer },
-	{ "source list", Purpose::answer },
-	{ "target modules dump line-table", Purpose::answer },
-	{ "target modules dump symtab", Purpose::answer },
-	{ "target modules list", Purpose::answer },
-	{ "target modules lookup", Purpose::answer },
-	{ "thread backtrace", Purpose::answer },
-	{ "thread continue", Purpose::runs },
-	{ "thread info", Purpose::answer },
-	{ "thread list", Purpose::answer },
-	{ "thread select", Purpose::answer },
-	{ "thread step-in", Purpose::enters },
-	{ "thread step-inst", Purpose::runs },
-	{ "thread step-inst-over", Purpose::steps },
-	{ "thread step-out", Purpose::steps },
-	{ "thread step-over", Purpose::steps },
-	{ "thread until", Purpose::steps },
+	{ "breakpoint list", Purpose::answer, false },
+	{ "breakpoint set", Purpose::breaks, false },
+	{ "disassemble", Purpose::answer, true },
+	{ "expression", Purpose::answer, true },
+	{ "frame info", Purpose::answer, true },
+	{ "frame select", Purpose::answer, false },
+	{ "frame variable", Purpose::answer, true },
+	{ "memory read", Purpose::answer, false },
+	{ "process continue", Purpose::runs, false },
+	{ "process detach", Purpose::leaves, false },
+	{ "process status", Purpose::answer, false },
+	{ "register read", Purpose::answer, true },
+	{ "source info", Purpose::answer, true },
+	{ "source list", Purpose::answer, true },
+	{ "target modules dump line-table", Purpose::answer, false },
+	{ "target modules dump symtab", Purpose::answer, false },
+	{ "target modules list", Purpose::answer, false },
+	{ "target modules lookup", Purpose::answer, false },
+	{ "thread backtrace", Purpose::answer, false },
+	{ "thread continue", Purpose::runs, false },
+	{ "thread info", Purpose::answer, false },
+	{ "thread list", Purpose::answer, false },
+	{ "thread select", Purpose::answer, false },
+	{ "thread step-in", Purpose::enters, false },
+	{ "thread step-inst", Purpose::runs, false },
+	{ "thread step-inst-over", Purpose::steps, false },
+	{ "thread step-out", Purpose::steps, false },
+	{ "thread step-over", Purpose::passes, false },
+	{ "thread until", Purpose::steps, false },
 };
 
 /// LLDB hands it to before_command().
 struct Watch {
 	std::weak_ptr<Session> session;
-	Purpose purpose;
+	CommandAboutCode command;
 };
 
+/// A command line of words, of which the first is the name; that of a command without words is one word.
+std::string line_of(const char **words)
+{
+	std::string line = *words;
+	while (*++words) {
+		line += " \"";
+		for (const char *at = *words; *at; at++) {
+			if (*at == '"' || *at == '\\' || *at == '`')
+				line += '\\';
+			line += *at;
+		}
+		line += '"';
+	}
+	return line;
+}
+
 /// LLDB is about to run one of them.
-bool before_command(void *baton, const char **)
+bool before_command(void *baton, const char **words)
 {
 	const auto *watch = static_cast<const Watch *>(baton);
-	if (std::shared_ptr<Session> session = watch->session.lock())
-		session->look_at_code(watch->purpose);
-	return false; // LLDB runs it
+	std::shared_ptr<Session> session = watch->session.lock();
+	if (!session || !session->look_at_code(watch->command.purpose) ||
+	    !watch->command.has_frame || !words || !*words)
+		return false; // LLDB runs it
+	// The frame that it was about is gone: it has to find it again.
+	session->run(line_of(words));
+	return true;
 }
 
 /// LLDB tells no plug-in in time that it opens a core, so the code is looked for in front of each command that needs it.
@@ -134,7 +155,7 @@ void watch_commands(lldb::SBCommandInterpreter &interpreter,
 	// These live as long as LLDB's own commands, which nobody can delete.
 	for (const CommandAboutCode &command : commands_about_code)
 		interpreter.SetCommandOverrideCallback(command.name, before_command,
-						       new Watch{ session, command.purpose });
+						       new Watch{ session, command });
 }
 
 } // namespace

@@ -112,19 +112,27 @@ bool Publication::begin(lldb::SBTarget &target, lldb::SBBreakpointHitCallback to
 	const std::string triple = target.GetTriple() ? target.GetTriple() : "";
 	if (triple.compare(0, 7, "x86_64-") != 0)
 		return false;
-	Found found[2];
 	lldb::SBModule module = runtime_module(target);
-	for (size_t i = 0; i < module.GetNumSections(); i++)
-		find_in(module.GetSectionAtIndex(i), found);
-	if (found[0].count != 1 || found[1].count != 1)
+	if (!(module_ == module)) {
+		Found found[2];
+		for (size_t i = 0; i < module.GetNumSections(); i++)
+			find_in(module.GetSectionAtIndex(i), found);
+		module_ = module;
+		places_.clear();
+		for (const Found &store : found) {
+			if (found[0].count == 1 && found[1].count == 1)
+				places_.emplace_back(lldb::SBAddress(store.section, store.offset),
+						     store.stored);
+		}
+	}
+	if (places_.empty())
 		return false;
 	size_t count = 0;
 	const char *const *names = hd_debugger_registers("x86_64", &count);
-	for (const Found &store : found) {
-		lldb::SBAddress address(store.section, store.offset);
-		lldb::SBBreakpoint breakpoint = target.BreakpointCreateBySBAddress(address);
+	for (std::pair<lldb::SBAddress, unsigned> &place : places_) {
+		lldb::SBBreakpoint breakpoint = target.BreakpointCreateBySBAddress(place.first);
 		make_own(target, breakpoint, told, baton);
-		stores_.push_back({ breakpoint, store.stored < count ? names[store.stored] : "" });
+		stores_.push_back({ breakpoint, place.second < count ? names[place.second] : "" });
 	}
 	return true;
 }

@@ -4,6 +4,7 @@
 
 #include <lldb/API/LLDB.h>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// Breakpoints of the plug-in's own at the instructions by which the runtime lets calls of a method go to other code
@@ -31,6 +32,9 @@ class Publication
 		std::string stored; ///< the register that has the address
 	};
 	std::vector<Store> stores_;
+	lldb::SBModule module_; ///< in which places_ were found: it is large
+	std::vector<std::pair<lldb::SBAddress, unsigned>>
+		places_; ///< with the number of the register; none unless both are there exactly once
 };
 
 /// The file of @p target that has the runtime in it; an invalid one when it is not loaded.

@@ -175,7 +175,6 @@ class StartedTest(unittest.TestCase):
         first = line_of("long fee = Program.Fee.Of(amount);")
         answers = self.run_program(
             "late:1",
-            # All methods were called before: step-in does not come into one that has no code.
             "breakpoint set -n Shop.Bank.Transfer -c 'amount == 1'",
             "RUN",
             "thread step-over",
@@ -193,6 +192,48 @@ class StartedTest(unittest.TestCase):
         self.assertRegex(answers[6], r"frame #1: 0x\w+ managed`Shop\.Bank\.Transfer\b")
         self.assertRegex(answers[7], r"managed`Shop\.Bank\.Transfer\b.* at Program\.cs:")
         self.assertRegex(answers[8], r"managed`Shop\.Program\.Transfers\b.* at Program\.cs:")
+
+    def test_step_in_goes_into_a_method_that_is_called_for_the_first_time(self) -> None:
+        first = line_of("long fee = Program.Fee.Of(amount);")
+        answers = self.run_program(
+            "late:1",
+            "breakpoint set -n Shop.Bank.Transfer -o true",
+            "RUN",
+            "thread step-in",
+            "bt 2",
+            "finish",
+            *["thread step-over"] * 3,
+            "thread step-in",
+            "bt 2",
+            "breakpoint list",
+        )
+        fee = line_of("return amount > 100 ? 2 : 1;")
+        self.assertRegex(answers[2], at_line("Shop.FlatFee.Of", fee))
+        self.assertRegex(answers[3], r"frame #1: 0x\w+ managed`Shop\.Bank\.Transfer\b")
+        self.assertRegex(answers[7], at_line("Shop.Bank.Transfer", first + 3))
+        self.assertRegex(answers[8], at_line("Shop.Bank.Sum", line_of("long sum = a.Amount;")))
+        self.assertRegex(answers[9], r"frame #1: 0x\w+ managed`Shop\.Bank\.Transfer\b")
+        # Nobody sees the plug-in's own breakpoints.
+        self.assertEqual(hits(answers[10]), {})
+
+    def test_step_over_finds_where_an_await_goes_on(self) -> None:
+        if FLAVOUR == "net11.0":
+            self.skipTest("async methods of .NET 11 have no state machine")
+        delay = line_of("await Task.Delay(2000);")
+        answers = self.run_program(
+            "pay:1",
+            f"breakpoint set -f Program.cs -l {delay} -o true",
+            "RUN",
+            "thread step-over",
+            "process continue",
+            "frame variable amount",
+            "breakpoint list",
+        )
+        self.assertIn("PayAsync", answers[3])
+        self.assertIn("waits in its await", answers[3])
+        self.assertRegex(answers[3], rf"MoveNext\b.* at Program\.cs:{delay + 1}\b")
+        self.assertIn("amount = 0", answers[4])
+        self.assertEqual(hits(answers[5]), {})
 
 
 @unittest.skipUnless(os.environ.get("HEAPDUMP_TEST_ALL"), HAS_PROCESS)
