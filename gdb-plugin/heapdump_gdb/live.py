@@ -48,6 +48,7 @@ class Live:
             events.before_prompt.connect(self._stopped)
         for name in STEPS:
             define_hook(name, self._will_step)
+        define_hook("step", self._will_enter)
         define_hook("continue", self._will_continue)
         define_hook("detach", self._forget)
         self._stopped()
@@ -117,7 +118,7 @@ class Live:
         # GDB gives up a breakpoint in new code whose page it cannot write.
         self._breakpoints.open_pages()
         self._update()
-        self._breakpoints.watch()
+        self._breakpoints.stopped()
         method = self._awaits.stopped(event) if event is not None else None
         if method is not None:
             say(
@@ -173,6 +174,10 @@ class Live:
         if self._breakpoints is not None:
             self._breakpoints.will_step()
             self._awaits.will_step()
+
+    def _will_enter(self) -> None:
+        if self._breakpoints is not None:
+            self._breakpoints.will_enter()
 
     def _will_continue(self) -> None:
         self._stopped()

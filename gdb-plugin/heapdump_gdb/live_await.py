@@ -38,7 +38,6 @@ class _Place(gdb.Breakpoint):
 
     def __init__(self, address: int) -> None:
         super().__init__(f"*{address:#x}", internal=True)
-        self.silent = True
 
 
 class Awaits:

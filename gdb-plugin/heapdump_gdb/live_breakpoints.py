@@ -12,6 +12,7 @@ from heapdump_gdb import native
 from heapdump_gdb.asking import answer_of
 from heapdump_gdb.live_code import LiveCode
 from heapdump_gdb.live_hook import Hook, hook_places
+from heapdump_gdb.live_step import Step
 from heapdump_gdb.session import parameter, write_error
 
 LINE = re.compile(r"(?:-source +)?(\S+?)(?::| +-line +)(\d+)$")
@@ -69,6 +70,7 @@ class Breakpoints:
         self._code = code
         self._update = update
         self._hooks: list[Hook] = []
+        self._step = Step(code)
         self._has_hook_places: list[tuple[int, str, str]] | None = None
         self._told: set[int] = set()  # numbers of breakpoints that wait, of which the user knows
         self._methods: set[int] | None = None  # those that have a breakpoint; None: not known
@@ -86,6 +88,7 @@ class Breakpoints:
 
     def close(self) -> None:
         """The process is gone, or left."""
+        self._step.end()
         for hook in self._hooks:
             if hook.is_valid():
                 hook.delete()
@@ -134,6 +137,16 @@ class Breakpoints:
         """GDB is about to set breakpoints of its own."""
         if any(self._is_guarded(address) for address in self._frame_addresses()):
             self._open_pages()
+
+    def will_enter(self) -> None:
+        """GDB is about to step into what a line calls."""
+        self._step.begin()
+        self.watch()
+
+    def stopped(self) -> None:
+        """The step has ended, whether it was made or not."""
+        self._step.end()
+        self.watch()
 
     def _check(self, breakpoint: gdb.Breakpoint) -> None:
         """Is it where it belongs?  If not, it waits."""
@@ -281,7 +294,7 @@ class Breakpoints:
     def watch(self) -> None:
         """Be told when the runtime lets calls go to new code, as long as a breakpoint could be in it."""
         self._look_up()
-        is_wanted = bool(self._methods) or self._is_pending
+        is_wanted = bool(self._methods) or self._is_pending or self._step.is_made()
         if is_wanted and not self._hooks:
             self._hooks = [Hook(place, self._published) for place in self._hook_places()]
         for hook in self._hooks:
@@ -290,27 +303,42 @@ class Breakpoints:
 
     def _published(self, address: int) -> bool:
         """Calls are about to go to the code there; whether the process has to stop."""
-        if self._code.method(address):
+        is_called = self._step.is_call()
+        if self._code.method(address) and not is_called:
             return False
         self._code.moment()
-        self._look_up()
-        assert self._methods is not None
-        method = self._method_of(address)
-        if method not in self._methods:
-            if method in self._others or (method and not self._is_pending):
-                return False
-            place = self._code.place(address)
-            if place is None:
-                return False
-            self._learn_header(address, int(place.method))
-            if int(place.method) not in self._methods and not self._is_wanted(place):
-                self._others.add(int(place.method))
-                return False
-        if self._is_guarded(address) and self._kind.value == "software":
+        # Who steps sees lines.
+        entered = self._code.place(address) if is_called else None
+        if entered is not None and not entered.first_line:
+            entered = None
+        belongs = self._belongs(address)
+        if belongs and self._is_guarded(address) and self._kind.value == "software":
             # GDB cannot call mprotect here: other threads run, and may reach breakpoints.
             self._must_open = True
             return True
-        self._update()
+        if belongs or entered is not None:
+            self._update()
+        if entered is not None:
+            name = native.decode(entered.name).split(" [")[0]
+            self._step.enter(name, address, self._is_guarded(address))
+        return False
+
+    def _belongs(self, address: int) -> bool:
+        """Does a breakpoint belong into the new code there?"""
+        self._look_up()
+        assert self._methods is not None
+        method = self._method_of(address)
+        if method in self._methods:
+            return True
+        if method in self._others or (method and not self._is_pending):
+            return False
+        place = self._code.place(address)
+        if place is None:
+            return False
+        self._learn_header(address, int(place.method))
+        if int(place.method) in self._methods or self._is_wanted(place):
+            return True
+        self._others.add(int(place.method))
         return False
 
     def _is_wanted(self, place: native.CodePlace) -> bool:

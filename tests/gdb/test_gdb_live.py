@@ -204,6 +204,34 @@ class StartedTest(unittest.TestCase):
         self.assertRegex(between(text, 1), rf"#0 .*Shop\.Bank\.Sum .*Program\.cs:{sum_line}\n")
         self.assertRegex(between(text, 1), r"#1 .*Shop\.Bank\.Transfer ")
 
+    def test_step_goes_into_a_method_that_is_called_for_the_first_time(self) -> None:
+        fee = line_of("return amount > 100 ? 2 : 1;")
+        sum_line = line_of("long sum = a.Amount;")
+        text = run(
+            "late:1",
+            "tbreak Shop.Bank.Transfer",
+            "RUN",
+            "step",
+            mark(1),
+            "bt 2",
+            mark(2),
+            "finish",
+            "next",
+            "next",
+            "next",
+            "step",
+            mark(3),
+            "bt 2",
+            "info breakpoints",
+            mark(4),
+            "kill",
+        )
+        self.assertRegex(between(text, 1), rf"#0 .*Shop\.FlatFee\.Of .*Program\.cs:{fee}\n")
+        self.assertRegex(between(text, 1), r"#1 .*Shop\.Bank\.Transfer ")
+        self.assertRegex(between(text, 3), rf"#0 .*Shop\.Bank\.Sum .*Program\.cs:{sum_line}\n")
+        self.assertRegex(between(text, 3), r"#1 .*Shop\.Bank\.Transfer ")
+        self.assertIn("No breakpoints or watchpoints.", between(text, 3))
+
     def test_next_finds_where_an_await_goes_on(self) -> None:
         if FLAVOUR == "net11.0":
             self.skipTest("async methods of .NET 11 have no state machine")
@@ -223,6 +251,8 @@ class StartedTest(unittest.TestCase):
         )
         self.assertRegex(text, r"heapdump: Shop\.Bank\+<PayAsync>d__\d+ waits in its await")
         self.assertRegex(between(text, 2), rf"#0 .*MoveNext .*Program\.cs:{delay + 1}\n")
+        # GDB says where it is without being asked.
+        self.assertRegex(between(text, 1), rf"MoveNext .*Program\.cs:{delay + 1}\n")
 
     def test_steps(self) -> None:
         first = line_of("long fee = Program.Fee.Of(amount);")
