@@ -122,7 +122,7 @@ bool ManagedCode::update(lldb::SBDebugger &debugger, hd_session *settings, Known
 			    ".NET compiled ahead of time: bt, frame and breakpoint know its methods by the program's own "
 			    "symbols; also clrstack, hang, report, help heapdump");
 		known.has_own_names = true;
-		return;
+		return false;
 	}
 	OwnSession session(settings);
 	CodeFile file("managed");
