@@ -7,7 +7,8 @@ import sys
 def _load() -> None:
     # In a script that sources this one, __file__ is that script's.
     here = os.path.dirname(os.path.realpath(_load.__code__.co_filename))
-    sys.path.insert(0, here)
+    package = os.path.join(os.path.dirname(here), "python")
+    sys.path[:0] = [package, here]
     # Python keeps what it compiles in a folder next to it, from which root's GDB reads, too: whatever
     # the umask is, nobody else may write there.
     before = os.umask(0o077)
@@ -16,6 +17,7 @@ def _load() -> None:
         from heapdump_gdb import plugin
     finally:
         os.umask(before)
+        sys.path.remove(package)
         sys.path.remove(here)
     plugin.load(here)
 

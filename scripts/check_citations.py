@@ -14,7 +14,17 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("core", "gdb-plugin", "lldb-plugin", "profiler", "scripts", "tests", "doc", ".ci")
+FOLDERS = (
+    "core",
+    "gdb-plugin",
+    "lldb-plugin",
+    "profiler",
+    "python",
+    "scripts",
+    "tests",
+    "doc",
+    ".ci",
+)
 NAMES = ("*.md", "CMakeLists.txt")
 SUFFIXES = (".c", ".h", ".cpp", ".hpp", ".py", ".sh", ".md", ".txt", ".1")
 HEADING = re.compile(r"^#{2,6} +(\d+(?:\.\d+)*)\.? ", re.M)

@@ -73,7 +73,7 @@ READS_CORECLR = {
 PRIVATE = {"runtime/coreclr/internal.h"}
 # The state that all runtimes have, for the folders of runtime.
 FOR_RUNTIMES = {"runtime/runtime_base.h"}
-FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin", "profiler")
+FRONT_ENDS = ("core/cli", "gdb-plugin", "lldb-plugin", "profiler", "python")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 # A string that is a path of fields, one of which is private by its name: "_x", "m_x", "s_x", "<X>k__BackingField".

@@ -22,7 +22,7 @@ FILE_WARN, HEADER_WARN, FUNCTION_WARN = 600, 200, 60
 FUNCTION_FAIL, INCLUDES_FAIL = 100, 12
 REPOSITORY_FILE_FAIL = 4 << 20  # bytes
 PARAMETERS_FAIL, FIELDS_FAIL, DEPTH_FAIL = 6, 20, 8
-FOLDERS = ("core", "gdb-plugin", "lldb-plugin", "profiler", "scripts", "tests")
+FOLDERS = ("core", "gdb-plugin", "lldb-plugin", "profiler", "python", "scripts", "tests")
 LOCAL = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 HEAD_END = re.compile(r"(\)|\bconst|\boverride|\bnoexcept|,)\s*$")
 

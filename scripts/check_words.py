@@ -17,7 +17,7 @@ import sys
 import tokenize
 from typing import Iterator, NamedTuple
 
-FOLDERS = ("core", "gdb-plugin", "lldb-plugin", "profiler", "scripts", "tests")
+FOLDERS = ("core", "gdb-plugin", "lldb-plugin", "profiler", "python", "scripts", "tests")
 BLOCK = re.compile(r"/\*+<?(.*?)\*/|(?<![:\w])//([^\n]*(?:\n\s*//[^\n]*)*)", re.S)
 # Strings are skipped, as "/*" may be in them; what is left out is as long as it was.
 TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'")

@@ -35,10 +35,10 @@ from pathlib import Path
 from typing import Callable, Iterator, NamedTuple
 
 SOURCE = Path(os.environ.get("HEAPDUMP_SOURCE", Path(__file__).resolve().parent.parent))
-sys.path[:0] = [str(SOURCE / "tests" / "support"), str(SOURCE / "gdb-plugin")]
+sys.path[:0] = [str(SOURCE / "tests" / "support"), str(SOURCE / "python")]
 
 import turns  # noqa: E402  pylint: disable=wrong-import-position
-from heapdump_gdb import native  # noqa: E402  pylint: disable=wrong-import-position
+from heapdump import native  # noqa: E402  pylint: disable=wrong-import-position
 
 CASES = SOURCE / "tests" / "golden"
 FRONTS = ("shell", "gdb", "lldb")

@@ -23,11 +23,11 @@ from typing import Any, Iterator
 
 SOURCE = Path(__file__).resolve().parent.parent
 FOLDER = SOURCE / "doc" / "schema"
-sys.path[:0] = [str(SOURCE / "scripts"), str(SOURCE / "gdb-plugin")]
+sys.path[:0] = [str(SOURCE / "scripts"), str(SOURCE / "python")]
 
 # pylint: disable=wrong-import-position
 import golden  # noqa: E402
-from heapdump_gdb import native, rows  # noqa: E402
+from heapdump import native, rows  # noqa: E402
 
 # File, and a command line: what no golden case runs because its answer differs each time.
 LEAK = "--no-files corefiles/leak.core.zst"
@@ -137,7 +137,7 @@ class Commands:
             status = answer.run(session, argv, sink)
             name = native.decode(native.command(self._lib, argv[0]).name)
             for table in answer.tables() if name else []:
-                if not table.is_inside:
+                if not table.parent:
                     self._add(self.documents.setdefault(name, new_object()), table)
             return status
         except native.HeapdumpError:

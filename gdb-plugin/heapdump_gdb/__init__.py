@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typing
 
-from heapdump_gdb.words import printable
+from heapdump.text import printable
 
 if typing.TYPE_CHECKING:
     from heapdump_gdb.session import Answer

@@ -7,9 +7,9 @@ import os
 
 import gdb
 
-from heapdump_gdb import native
+from heapdump import native
 from heapdump_gdb.asking import answer_of
-from heapdump_gdb.rows import Rows
+from heapdump.rows import Rows
 
 
 class CodeFile:

@@ -7,9 +7,10 @@ from typing import Any
 
 import gdb
 
-from heapdump_gdb import native
+from heapdump import native
+from heapdump.text import printable
 from heapdump_gdb.session import Session, host_text, write_error
-from heapdump_gdb.words import Line, file_names, guard, is_plain, keep_calls, printable
+from heapdump_gdb.words import Line, file_names, guard, is_plain, keep_calls
 
 PREFIX = "heapdump"
 

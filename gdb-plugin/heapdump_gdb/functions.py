@@ -7,10 +7,11 @@ from typing import Any
 
 import gdb
 
-from heapdump_gdb import native
-from heapdump_gdb.rows import Rows
+from heapdump import native
+from heapdump.fields import field_row
+from heapdump.rows import Address, AddressRows
 from heapdump_gdb.session import Answer, Session, failure, host_text
-from heapdump_gdb.words import printable
+from heapdump.text import printable
 
 
 def _graph(session: Session) -> Any:
@@ -107,20 +108,9 @@ class CountFunction(gdb.Function):
         return count
 
 
-class _Address(int):
-    """A number that is an address."""
-
-
-class _AddressRows(Rows):
-    """An answer in which addresses differ from other numbers."""
-
-    def address(self, number: int) -> Any:
-        return _Address(number)
-
-
 def _gdb_value(value: Any) -> Any:
     """A value of .NET as GDB has it: a number, a text, or the address of an object or a struct."""
-    if isinstance(value, _Address):
+    if isinstance(value, Address):
         return gdb.Value(int(value)).cast(gdb.lookup_type("void").pointer())
     if value == "":
         # GDB makes an array without elements of an empty text, which it shows as 0x0.
@@ -142,20 +132,6 @@ def _word(value: gdb.Value, what: str) -> str:
         raise failure(f"not {what}: {error}") from None
 
 
-def _field_row(rows: list[dict[str, Any]], path: str) -> tuple[dict[str, Any] | None, str]:
-    """The field that ``path`` begins with, and the rest of the path; names of fields may have points."""
-    name, rest = path, ""
-    while name:
-        for wanted in (name, f"<{name}>k__BackingField"):
-            # A derived class may have a field of the same name: it comes last.
-            for row in reversed(rows):
-                if row["name"] == wanted:
-                    return row, rest
-        name, _, after = name.rpartition(".")
-        rest = f"{after}.{rest}" if rest else after
-    return None, path
-
-
 class _Function(gdb.Function):
     """The base of the functions below: they are about values, which a dump file does not have."""
 
@@ -173,7 +149,7 @@ class _Function(gdb.Function):
         return args
 
     def _ask(self, *words: str) -> Answer:
-        return self._session.query(list(words), _AddressRows)
+        return self._session.query(list(words), AddressRows)
 
     def _fields(self, answer: Answer) -> list[dict[str, Any]]:
         return list(answer.rows("fields")) if "fields" in answer.tables else []
@@ -187,7 +163,7 @@ class _Function(gdb.Function):
     def _follow(self, rows: list[dict[str, Any]], path: str, owner: str) -> Any:
         """The value of the field at the end of ``path``, which leads through structs and objects."""
         while True:
-            row, rest = _field_row(rows, path)
+            row, rest = field_row(rows, path)
             if row is None:
                 raise failure(f"{owner} has no field {path}")
             if row["value"] is None:
@@ -198,7 +174,7 @@ class _Function(gdb.Function):
             if not rows:
                 if not row["value"]:
                     raise failure(f"{row['name']} is null, so it has no {rest}")
-                if not isinstance(row["value"], _Address):
+                if not isinstance(row["value"], Address):
                     raise failure(f"{owner} has no field {rest}")
                 found = self._ask("dumpobj", hex(row["value"]))
                 rows, owner = self._fields(found), found.members["type"]

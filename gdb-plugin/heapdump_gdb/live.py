@@ -6,7 +6,7 @@ from typing import Any
 
 import gdb
 
-from heapdump_gdb import native
+from heapdump import native
 from heapdump_gdb.asking import answer_of, define_hook
 from heapdump_gdb.code import OWN_NAMES, has_own_names, has_own_runtime, has_runtime
 from heapdump_gdb.live_await import Awaits

@@ -8,7 +8,7 @@ from typing import Callable, Iterator
 
 import gdb
 
-from heapdump_gdb import native
+from heapdump import native
 from heapdump_gdb.asking import answer_of
 from heapdump_gdb.live_code import LiveCode
 from heapdump_gdb.live_hook import Hook, hook_places

@@ -9,7 +9,7 @@ from typing import Any
 
 import gdb
 
-from heapdump_gdb import native
+from heapdump import native
 from heapdump_gdb.code_file import CodeFile, version_of
 from heapdump_gdb.session import Session
 

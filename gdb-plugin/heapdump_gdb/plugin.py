@@ -2,6 +2,7 @@
 """Loads the library and registers everything, once per GDB."""
 from __future__ import annotations
 
+from heapdump import native
 from heapdump_gdb import (
     bpmd,
     code,
@@ -9,7 +10,6 @@ from heapdump_gdb import (
     functions,
     live,
     names,
-    native,
     printers,
     settings,
     thread_names,

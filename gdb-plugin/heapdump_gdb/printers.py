@@ -7,12 +7,12 @@ from typing import Any, Callable, Iterator
 import gdb
 import gdb.printing
 
-from heapdump_gdb import native
+from heapdump import native
 from heapdump_gdb.code import SETTINGS
-from heapdump_gdb.functions import _Address, _AddressRows
+from heapdump.rows import Address, AddressRows
 from heapdump_gdb.session import Session, host_text
 from heapdump_gdb.target import connection
-from heapdump_gdb.words import printable
+from heapdump.text import printable
 
 # The first member of a class in that file, or of its base class.
 TABLE = "MethodTable"
@@ -105,7 +105,7 @@ class Printers(gdb.printing.PrettyPrinter):
 
     def _ask(self, *words: str) -> Any:
         assert self._session is not None
-        return self._session.query(list(words), _AddressRows)
+        return self._session.query(list(words), AddressRows)
 
     def _is_ready(self) -> bool:
         """Is what GDB debugs the thing that commands are about?  What was learned of another one is forgotten."""
@@ -184,7 +184,7 @@ class Printers(gdb.printing.PrettyPrinter):
             return None
         fields = list(found.rows("fields")) if "fields" in found.tables else []
         values = [row["value"] for row in fields if not row["static"]]
-        if len(values) == 1 and not isinstance(values[0], (_Address, type(None))):
+        if len(values) == 1 and not isinstance(values[0], (Address, type(None))):
             return _Words(f"({_shown(name)}) {values[0]}")
         return _Words(f"({_shown(name)} *) {word}")
 
@@ -202,7 +202,7 @@ class Printers(gdb.printing.PrettyPrinter):
         if text is not None:
             quoted = text.replace("\\", "\\\\").replace('"', '\\"')
             return f'"{_shown(quoted)}"' if name == "System.String" else _shown(text)
-        if isinstance(value, _Address):
+        if isinstance(value, Address):
             if not value:
                 return "null"
             try:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import codecs
 import ctypes
-import itertools
 import os
 import re
 import signal
 import sys
-from typing import Any, Iterator, Sequence
+from typing import Any, Sequence
 
 import gdb
 
-from heapdump_gdb import native
-from heapdump_gdb.rows import LIST, MEMBERS, RECORD, Rows, Table
+from heapdump import answer, native
+from heapdump.rows import Rows
+from heapdump.text import printable
 from heapdump_gdb.target import Follower
-from heapdump_gdb.words import expression_end, printable
+from heapdump_gdb.words import expression_end
 
 
 def parameter(name: str) -> Any:
@@ -127,51 +127,11 @@ def _note(_arg: int, line: bytes) -> None:
         pass
 
 
-class Answer:
-    """The whole answer of a command: it stays as it is when GDB's target changes.
+class Answer(answer.Answer):
+    """The whole answer of a command: it stays as it is when GDB's target changes."""
 
-    Iterating over it gives the rows of its main table as dicts, made one by one: numbers, texts, bools, lists, and
-    None for what is not known; tables in a row are lists of dicts.
-    """
-
-    def __init__(self, rows: Rows, command: str) -> None:
-        self._rows = rows
-        self._command = command
-        #: Lines of warning.
-        self.warnings: list[str] = rows.warnings()
-        #: Names of all tables, "roots.path" for one in the rows of another.
-        self.tables: list[str] = [table.name for table in rows.tables() if table.name]
-
-    def __del__(self) -> None:
-        self._rows.close()
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._each(self._rows.find(None))
-
-    def __getitem__(self, index: int) -> Any:
-        """Row INDEX of the main table, as of a list; -1 is the last. Cost: the rows before it."""
-        if index < 0:
-            return list(self)[index]
-        for row in itertools.islice(self, index, None):
-            return row
-        raise IndexError(f"{self._command} has fewer than {index + 1} rows")
-
-    def rows(self, table: str) -> Iterator[Any]:
-        """The rows of the table of that name, in all rows of the one that it is in."""
-        found = self._rows.find(table)
-        if found is None:
-            names = ", ".join(self.tables) or "none"
-            raise failure(f'{self._command} answers with no table "{table}"; it has {names}')
-        return self._each(found)
-
-    @property
-    def members(self) -> dict[str, Any]:
-        """The members that the answer has once: "truncated", "complete", "findings", records such as "total"."""
-        return self._rows.document(RECORD, MEMBERS, LIST)
-
-    def _each(self, table: Table | None) -> Iterator[Any]:
-        if table is not None:
-            yield from self._rows.each(table)
+    def failure(self, message: str) -> Exception:
+        return failure(message)
 
 
 class Session:
@@ -249,17 +209,29 @@ class Session:
             interrupts.close()
 
     def _query(self, argv: list[str], rows: Rows) -> None:
+        try:
+            self._ask(argv, rows)
+        except native.HeapdumpError as error:
+            raise failure(str(error)) from None
+
+    def ask(self, argv: list[str], rows_type: type[Rows]) -> answer.Answer:
+        """The same as query(), for heapdump.current(): no expressions, and its errors are HeapdumpError."""
+        rows = rows_type(self.lib)
+        try:
+            return answer.Answer(rows, argv[0], self._ask(argv, rows))
+        except BaseException:
+            rows.close()
+            raise
+
+    def _ask(self, argv: list[str], rows: Rows) -> int:
         progress = _Progress()
         note = native.ADD(_note)
         sink = native.Sink(progress=native.address(progress.callback), note=native.address(note))
-        try:
-            status = self._answer(argv, rows, sink)
-        except native.HeapdumpError as error:
-            raise failure(str(error)) from None
+        status = self._answer(argv, rows, sink)
         if status == native.EXIT_INTERRUPTED:
-            raise gdb.GdbError("Quit")
-        if status not in (native.EXIT_OK, native.EXIT_FINDINGS):
-            raise failure(native.decode(rows.error.message) or f"{argv[0]} failed")
+            raise KeyboardInterrupt
+        native.raise_failure(status, rows.error, argv[0])
+        return status
 
     def follow(self) -> None:
         """Be about what GDB debugs now, if that is what the session is about."""
@@ -277,8 +249,8 @@ class Session:
         sink.cancelled = native.address(self.lib.hd_interrupted)
         return sink
 
-    def _answer(self, argv: list[str], answer: native.Text | Rows, sink: native.Sink) -> int:
-        """Run a command into ``answer``; the exit status."""
+    def _answer(self, argv: list[str], into: native.Text | Rows, sink: native.Sink) -> int:
+        """Run a command ``into`` what keeps its answer; the exit status."""
         self._sink(sink)
         # The typed name may be an alias, or in upper case: the table's own entry counts.
         info = native.command(self.lib, argv[0])
@@ -291,7 +263,7 @@ class Session:
             except native.HeapdumpError as error:
                 if error.status == native.ERR_CANCELLED:
                     raise
-        status = int(native.guarded(self.lib, answer.run, self.handle, argv, sink))
+        status = int(native.guarded(self.lib, into.run, self.handle, argv, sink))
         if status in (native.EXIT_OK, native.EXIT_FINDINGS):
             if info.role == native.ROLE_OPEN:
                 self._follower.pause()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gdb
 
-from heapdump_gdb import native
+from heapdump import native
 from heapdump_gdb.session import Session, failure, host_text
 
 CHOICES = {

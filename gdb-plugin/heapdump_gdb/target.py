@@ -13,7 +13,7 @@ from typing import Any, Sequence
 
 import gdb
 
-from heapdump_gdb import native
+from heapdump import native
 from heapdump_gdb.asking import answer_of, define_hook
 
 PAGE = 4096

@@ -7,7 +7,7 @@ import gdb
 from heapdump_gdb.asking import define_hook
 from heapdump_gdb.session import Session, host_text
 from heapdump_gdb.target import connection, kernel_id
-from heapdump_gdb.words import printable
+from heapdump.text import printable
 
 NAME = "heapdump thread-names"
 

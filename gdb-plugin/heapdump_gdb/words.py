@@ -6,31 +6,14 @@ import os
 import re
 from typing import Iterable, Sequence
 
+from heapdump.text import printable
+
 BLANKS = " \t\n\v\f\r"
 SPECIAL = BLANKS + "'\"\\"
-# A terminal would act on these, or nobody sees them: the core's list (util/invisible.c), here for messages that come
-# before the library is loaded.  And bytes that are not UTF-8, as "surrogateescape" has them.
-INVISIBLE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
-    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001343f\U0001bca0-\U0001bca3"
-    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff\udc80-\udcff]"
-)
 # "pipe COMMAND | SHELL-COMMAND" ends the command at the first |, in quotes too, and "pipe -d" at
 # what its user chose.  The core takes escapes for them.
 DELIMITERS = re.compile("[|!@#$%^~;?]")
 DELIMITER_ESCAPES = re.compile(r"\\u00(?:7c|21|40|23|24|25|5e|7e|3b|3f)")
-
-
-def printable(text: str) -> str:
-    """``text`` with escapes for what a terminal would act on or nobody sees, as the core writes them."""
-
-    def written(found: re.Match[str]) -> str:
-        code = ord(found[0])
-        if 0xDC80 <= code <= 0xDCFF:
-            return f"\\x{code - 0xDC00:02x}"
-        return f"\\u{code:04x}" if code < 0x10000 else f"\\u{{{code:x}}}"
-
-    return INVISIBLE.sub(written, text)
 
 
 def guard(text: str) -> str:

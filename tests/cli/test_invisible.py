@@ -11,10 +11,10 @@ from pathlib import Path
 
 from shell_program import BUBBLECS, SOURCE, Base, folder, run, temporary
 
-sys.path.insert(0, str(SOURCE / "gdb-plugin"))
+sys.path.insert(0, str(SOURCE / "python"))
 # pylint: disable=wrong-import-position
 import invisible  # noqa: E402
-from heapdump_gdb.words import printable  # noqa: E402
+from heapdump.text import printable  # noqa: E402
 
 # The name of a type that has them all, but a tab and what would end its line in the dump.
 ALL = "".join(

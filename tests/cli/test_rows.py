@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, Iterator
 
 SOURCE = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(SOURCE / "scripts"), str(SOURCE / "gdb-plugin")]
+sys.path[:0] = [str(SOURCE / "scripts"), str(SOURCE / "python")]
 
 # pylint: disable=wrong-import-position
 import golden  # noqa: E402
-from heapdump_gdb import native, rows  # noqa: E402
+from heapdump import native, rows  # noqa: E402
 from shell_program import BUILD  # noqa: E402
 
 # The caller has these anyway.

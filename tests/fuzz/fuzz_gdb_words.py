@@ -18,7 +18,7 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent.parent / "gdb-plugin"))
+sys.path[:0] = [str(HERE.parent.parent / name) for name in ("python", "gdb-plugin")]
 
 # pylint: disable=wrong-import-position
 from heapdump_gdb.words import Line, expression_end  # noqa: E402

@@ -7,7 +7,8 @@ import sys
 import time
 from typing import Any
 
-from heapdump_gdb import native, plugin
+from heapdump import native
+from heapdump_gdb import plugin
 from heapdump_gdb.session import Session
 from heapdump_gdb.target import Follower
 

@@ -161,7 +161,7 @@ class PlainTest(unittest.TestCase):
             "thread 2",
             "up",
             mark(1),
-            "python from heapdump_gdb import native, plugin, target",
+            "python from heapdump import native; from heapdump_gdb import plugin, target",
             "python processor = gdb.selected_inferior().architecture().name().encode()",
             "python names = native.register_names(plugin.session().lib, processor)",
             "python rows = target.threads(names)",

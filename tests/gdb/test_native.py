@@ -12,10 +12,10 @@ from unittest import mock
 
 import support
 
-sys.path.insert(0, str(support.SOURCE / "gdb-plugin"))
+sys.path[:0] = [str(support.SOURCE / name) for name in ("python", "gdb-plugin")]
 sys.dont_write_bytecode = True
 
-from heapdump_gdb import library, native  # noqa: E402
+from heapdump import library, native  # noqa: E402
 from heapdump_gdb.words import Line  # noqa: E402
 
 
@@ -158,10 +158,10 @@ class LibraryTest(unittest.TestCase):
     def test_not_after_sudo(self) -> None:
         for name in library.RAISED_BY:
             with mock.patch.dict(os.environ, {name: "1000"}):
-                self.refused("another user has started GDB")
+                self.refused("another user has started this process")
         for name in ("getuid", "getgid"):
             with mock.patch("os." + name, return_value=4711):
-                self.refused("another user has started GDB")
+                self.refused("another user has started this process")
 
     def test_what_others_may_write_is_refused(self) -> None:
         for changed in (self.path, self.folder, self.folder.parent):

@@ -5,7 +5,7 @@
 
 /*
  * Unicode's categories Cc, Cf, Zl and Zp, and its property Default_Ignorable_Code_Point.  Marks that
- * are of category Cf but are drawn, as U+0600, are not here.  gdb-plugin/heapdump_gdb/words.py has the
+ * are of category Cf but are drawn, as U+0600, are not here.  python/heapdump/text.py has the
  * same list; tests/cli/test_invisible.py compares both with each other and with Unicode.
  */
 static const struct {

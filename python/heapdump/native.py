@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import enum
 import glob
 import os
 from typing import Any, Callable, Sequence
 
-from heapdump_gdb import library
+from heapdump import library
 
 MESSAGE_SIZE = 488
 NONE = 0xFFFFFFFF
@@ -21,13 +22,31 @@ EXIT_USAGE = 2
 EXIT_INPUT = 3
 EXIT_INTERRUPTED = 130
 
-ERR_CANCELLED = 8
+
+class Status(enum.IntEnum):
+    """Why a call failed (enum hd_status); a later library may have numbers that are not here."""
+
+    OK = 0
+    NOMEM = 1  #: memory, or the setting max-mem, is exhausted
+    OS = 2  #: a system call failed
+    FAULT = 3  #: memory of the target is not readable
+    FORMAT = 4  #: a file breaks its own format
+    UNSUPPORTED = 5  #: a kind or version that is not read
+    NOTFOUND = 6  #: no such object, type or command
+    ARGUMENT = 7  #: wrong usage
+    CANCELLED = 8  #: somebody has stopped it
+
+
+ERR_CANCELLED = Status.CANCELLED
 
 WRITE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 PROGRESS = ctypes.CFUNCTYPE(
     None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64
 )
 ADD = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
+CANCELLED = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+ROW = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+TABLE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 READ = ctypes.CFUNCTYPE(
     ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_size_t
 )
@@ -57,6 +76,18 @@ class Sink(ctypes.Structure):
         ("width", ctypes.c_uint32),
         ("binary", ctypes.c_uint32),
         ("note", ctypes.c_void_p),
+    ]
+
+
+class Visitor(ctypes.Structure):
+    """Takes an answer row by row."""
+
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t),
+        ("arg", ctypes.c_void_p),
+        ("row", ctypes.c_void_p),
+        ("begin", ctypes.c_void_p),
+        ("end", ctypes.c_void_p),
     ]
 
 
@@ -167,11 +198,17 @@ class CodeLine(ctypes.Structure):
 
 
 class HeapdumpError(Exception):
-    """A call into the core failed; ``status`` is an ``enum hd_status``, 0 when none says why."""
+    """
+    A call failed, or what was asked for cannot be read.
 
-    def __init__(self, message: str, status: int = 0) -> None:
+    ``status`` is a Status, or 0 when none says why, and ``exit`` what the shell program would have returned.
+    """
+
+    def __init__(self, message: str, status: int = 0, exit_status: int = EXIT_INPUT) -> None:
         super().__init__(message)
-        self.status = status
+        known = status in Status._value2member_map_  # a later library may know more
+        self.status: int = Status(status) if known else status
+        self.exit = exit_status
 
 
 _STRING = ctypes.c_char_p
@@ -234,6 +271,10 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         ctypes.c_int,
         [_POINTER, ctypes.c_int, _WORDS, _SINK, ctypes.POINTER(_POINTER), _ERROR],
     ),
+    "hd_query": (
+        ctypes.c_int,
+        [_POINTER, ctypes.c_int, _WORDS, ctypes.POINTER(Visitor), _SINK, _ERROR],
+    ),
     "hd_rows_table": (_POINTER, [_POINTER, ctypes.c_size_t]),
     "hd_rows_count": (ctypes.c_uint64, [_POINTER, _POINTER]),
     "hd_rows_at": (_POINTER, [_POINTER, _POINTER, ctypes.c_uint64]),
@@ -247,12 +288,14 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 
 
 def _named(path: str) -> str:
-    """The library that the environment names, if the user of GDB has named it."""
+    """The library that the environment names, if the user of this process has named it."""
     real = os.path.realpath(path)
     if not os.path.exists(real):
         raise HeapdumpError(f"HEAPDUMP_LIBRARY: {path} does not exist")
     if library.is_raised():
-        raise HeapdumpError("HEAPDUMP_LIBRARY is refused: another user has started GDB (sudo)")
+        raise HeapdumpError(
+            "HEAPDUMP_LIBRARY is refused: another user has started this process (sudo)"
+        )
     why = library.refusal(real, {0, os.geteuid()})
     if why:
         raise HeapdumpError(f"HEAPDUMP_LIBRARY is refused: {why}")
@@ -260,7 +303,7 @@ def _named(path: str) -> str:
 
 
 def find(here: str) -> str:
-    """Path of the library that belongs to the plug-in in folder ``here``."""
+    """Path of the library that belongs to what is in folder ``here``: GDB's plug-in, or this package."""
     named = os.environ.get("HEAPDUMP_LIBRARY")
     if named:
         return _named(named)
@@ -280,7 +323,7 @@ def find(here: str) -> str:
             return path
     raise HeapdumpError(
         "libheapdump.so was not found: build it (cmake --build build), install it, "
-        "or set HEAPDUMP_LIBRARY to its path before GDB starts"
+        "or set HEAPDUMP_LIBRARY to its path before this process starts"
     )
 
 
@@ -295,7 +338,7 @@ def load(path: str) -> ctypes.CDLL:
     except (OSError, AttributeError) as error:
         raise HeapdumpError(
             f"cannot load {path}: {error}; set HEAPDUMP_LIBRARY to the path of libheapdump.so "
-            "before GDB starts"
+            "before this process starts"
         ) from None
     return lib
 
@@ -332,6 +375,14 @@ def check(function: Any, *args: Any) -> None:
     status = function(*args, ctypes.byref(error))
     if status:
         raise HeapdumpError(decode(error.message), status)
+
+
+def raise_failure(status: int, error: Error, name: str) -> None:
+    """Raise what a command says that failed."""
+    if status in (EXIT_OK, EXIT_FINDINGS):
+        return
+    message = decode(error.message) or f"{name} failed"
+    raise HeapdumpError(message, int(error.status), status)
 
 
 def counted(lib: ctypes.CDLL, function: Callable[..., Any], *args: Any) -> tuple[Any, int]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""May a library be loaded?  Whoever can change it, or name it, runs code as the user of GDB."""
+"""May a library be loaded?  Whoever can change it, or name it, runs code as the user of this process."""
 from __future__ import annotations
 
 import grp
@@ -7,7 +7,7 @@ import os
 import pwd
 import stat
 
-# Set by the programs that let another user start GDB as this one.
+# Set by the programs that let another user start this one.
 RAISED_BY = ("SUDO_UID", "PKEXEC_UID", "DOAS_USER")
 
 

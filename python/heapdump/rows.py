@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from typing import Any, Iterator, NamedTuple, Sequence
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
-from heapdump_gdb import native
+from heapdump import native
 
 # enum hd_kind
 NULL, FLAG, SIGNED, ADDRESS, REAL, PERCENT, TEXT, TYPE, SET = 0, 1, 3, 5, 6, 7, 8, 9, 10
@@ -47,12 +47,33 @@ class Table(NamedTuple):
     own_name: str  # "path"
     shape: int
     is_main: bool
-    is_inside: bool  # in the rows of another one
+    parent: int  # address of the one in whose rows it is; 0: none
     columns: list[list[str]]  # the names, cut at their points
     children: list["Table"]  # the tables in its rows
 
 
-def _put(row: dict[str, Any], path: Sequence[str], value: Any) -> None:
+def read_table(address: int, tables: Mapping[int, Table]) -> Table:
+    """The table at an address; ``tables``: those that began before, one of which may have it in its rows."""
+    raw = ctypes.cast(address, ctypes.POINTER(_Table))[0]
+    name = native.decode(raw.name)
+    parent = tables.get(raw.parent or 0)
+    columns = [native.decode(raw.columns[i].name) for i in range(raw.column_count)]
+    table = Table(
+        address=address,
+        name=name,
+        own_name=name[len(parent.name) :].lstrip(".") if parent else name,
+        shape=raw.shape,
+        is_main=bool(raw.is_main),
+        parent=parent.address if parent else 0,
+        columns=[column.split(".") for column in columns],
+        children=[],
+    )
+    if parent:
+        parent.children.append(table)
+    return table
+
+
+def put(row: dict[str, Any], path: Sequence[str], value: Any) -> None:
     """Make ``value`` a member of ``row``, or of the dicts in it that ``path`` goes through."""
     for name in path[:-1]:
         inner = row.get(name)
@@ -62,7 +83,59 @@ def _put(row: dict[str, Any], path: Sequence[str], value: Any) -> None:
     row[path[-1]] = value
 
 
-class Rows:
+def is_null(row: Any) -> bool:
+    """Is it the row of a list that stands for null?"""
+    return isinstance(row, dict) and all(value is None for value in row.values())
+
+
+class Values:
+    """Makes values of Python out of those of a row."""
+
+    def text(self, data: bytes) -> str:
+        """Text of a value; bytes that are not UTF-8 can be had back."""
+        return data.decode("utf-8", "surrogateescape")
+
+    def address(self, number: int) -> Any:
+        return number
+
+    def _value(self, kind: int, number: int, text: int, size: int) -> Any:
+        if kind == NULL:
+            return None
+        if kind in (TEXT, TYPE, SET):
+            found = self.text(ctypes.string_at(text, size)) if size else ""
+            return found.split() if kind == SET else found
+        if kind == FLAG:
+            return bool(number)
+        if kind == SIGNED:
+            return number - (number >> 63 << 64)
+        if kind in (REAL, PERCENT):
+            return struct.unpack("=d", struct.pack("=Q", number))[0]
+        return self.address(number) if kind == ADDRESS else number
+
+    def values_at(self, address: int, count: int) -> list[Any]:
+        """The values that lie at an address."""
+        data = ctypes.string_at(address, _VALUE.size * count)
+        return [
+            self._value(kind, number, text, size)
+            for kind, _, number, text, size in _VALUE.iter_unpack(data)
+        ]
+
+
+class Address(int):
+    """A number that is an address; it is shown in hexadecimal."""
+
+    def __repr__(self) -> str:
+        return hex(self)
+
+
+class AddressValues(Values):
+    """Values in which addresses differ from other numbers."""
+
+    def address(self, number: int) -> Any:
+        return Address(number)
+
+
+class Rows(Values):
     """The kept answer of one command; what it gave is copied, so that it may be closed any time."""
 
     def __init__(self, lib: ctypes.CDLL) -> None:
@@ -93,36 +166,13 @@ class Rows:
     def warnings(self) -> list[str]:
         return native.decode(self._lib.hd_rows_warnings(self._rows)).splitlines()
 
-    def text(self, data: bytes) -> str:
-        """Text of a value; bytes that are not UTF-8 can be had back."""
-        return data.decode("utf-8", "surrogateescape")
-
-    def address(self, number: int) -> Any:
-        return number
-
     def _read_tables(self) -> list[Table]:
-        tables: list[Table] = []
+        tables: dict[int, Table] = {}
         found = self._lib.hd_rows_table(self._rows, 0)
         while found:
-            raw = ctypes.cast(found, ctypes.POINTER(_Table))[0]
-            name = native.decode(raw.name)
-            parent = next((table for table in tables if table.address == raw.parent), None)
-            columns = [native.decode(raw.columns[i].name) for i in range(raw.column_count)]
-            table = Table(
-                address=found,
-                name=name,
-                own_name=name[len(parent.name) + 1 :] if parent else name,
-                shape=raw.shape,
-                is_main=bool(raw.is_main),
-                is_inside=parent is not None,
-                columns=[column.split(".") for column in columns],
-                children=[],
-            )
-            if parent:
-                parent.children.append(table)
-            tables.append(table)
+            tables[found] = read_table(found, tables)
             found = self._lib.hd_rows_table(self._rows, len(tables))
-        return tables
+        return list(tables.values())
 
     def tables(self) -> list[Table]:
         """All of them, in the order in which they began."""
@@ -135,29 +185,11 @@ class Rows:
                 return table
         return None
 
-    def _value(self, kind: int, number: int, text: int, size: int) -> Any:
-        if kind == NULL:
-            return None
-        if kind in (TEXT, TYPE, SET):
-            found = self.text(ctypes.string_at(text, size)) if size else ""
-            return found.split() if kind == SET else found
-        if kind == FLAG:
-            return bool(number)
-        if kind == SIGNED:
-            return number - (number >> 63 << 64)
-        if kind in (REAL, PERCENT):
-            return struct.unpack("=d", struct.pack("=Q", number))[0]
-        return self.address(number) if kind == ADDRESS else number
-
     def _values(self, table: Table, index: int) -> list[Any]:
         found = self._lib.hd_rows_at(self._rows, table.address, index)
         if not found or not table.columns:
             return []
-        data = ctypes.string_at(found, _VALUE.size * len(table.columns))
-        return [
-            self._value(kind, number, text, size)
-            for kind, _, number, text, size in _VALUE.iter_unpack(data)
-        ]
+        return self.values_at(found, len(table.columns))
 
     def _inside(self, table: Table, parent: int) -> range | None:
         """The rows of a table that belong to a row of the one around it; None: it is not there."""
@@ -189,21 +221,27 @@ class Rows:
             return values[0]
         row: dict[str, Any] = {}
         for path, value in zip(table.columns[is_list:], values[is_list:]):
-            _put(row, path, value)
+            put(row, path, value)
         for child in table.children:
             self._add(row, child, index)
-        is_null = is_list and all(value is None for value in row.values())
-        return None if is_null else row
+        return None if is_list and is_null(row) else row
+
+    def count(self, table: Table) -> int:
+        return int(self._lib.hd_rows_count(self._rows, table.address))
 
     def each(self, table: Table) -> Iterator[Any]:
         """All rows of a table, one after the other."""
-        for index in range(self._lib.hd_rows_count(self._rows, table.address)):
+        for index in range(self.count(table)):
             yield self.row(table, index)
 
     def document(self, *shapes: int) -> dict[str, Any]:
         """All that the answer has, or only its tables of these shapes."""
         document: dict[str, Any] = {}
         for table in self._tables:
-            if not table.is_inside and (not shapes or table.shape in shapes):
+            if not table.parent and (not shapes or table.shape in shapes):
                 self._add(document, table, 0)
         return document
+
+
+class AddressRows(AddressValues, Rows):
+    """An answer in which addresses differ from other numbers."""

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""The whole answer of a command."""
+from __future__ import annotations
+
+import itertools
+from typing import Any, Iterator
+
+from heapdump.rows import LIST, MEMBERS, RECORD, Rows, Table
+
+
+class Answer:
+    """The whole answer of a command: it stays as it is when the target changes, or the heap is closed.
+
+    Iterating over it gives the rows of its main table as dicts, made one by one: numbers, texts, bools, lists, and
+    None for what is not known; tables in a row are lists of dicts.
+    """
+
+    def __init__(self, rows: Rows, command: str, status: int = 0) -> None:
+        self._rows = rows
+        self._command = command
+        #: 0: done; 1: done, with findings (no root, differences, damage).
+        self.status = status
+        #: Lines of warning.
+        self.warnings: list[str] = rows.warnings()
+        #: Names of all tables, "roots.path" for one in the rows of another.
+        self.tables: list[str] = [table.name for table in rows.tables() if table.name]
+
+    def __del__(self) -> None:
+        self._rows.close()
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._each(self._rows.find(None))
+
+    def __getitem__(self, index: int) -> Any:
+        """Row INDEX of the main table, as of a list; -1 is the last. Cost: the rows before it."""
+        if index < 0:
+            return list(self)[index]
+        for row in itertools.islice(self, index, None):
+            return row
+        raise IndexError(f"{self._command} has fewer than {index + 1} rows")
+
+    def __repr__(self) -> str:
+        main = self._rows.find(None)
+        count = self._rows.count(main) if main else 0
+        return f"<answer of {self._command}: {count} rows; {', '.join(self.tables) or 'no tables'}>"
+
+    def failure(self, message: str) -> Exception:
+        """The exception for a table that is not there."""
+        return KeyError(message)
+
+    def rows(self, table: str) -> Iterator[Any]:
+        """The rows of the table of that name, in all rows of the one that it is in."""
+        found = self._rows.find(table)
+        if found is None:
+            names = ", ".join(self.tables) or "none"
+            raise self.failure(f'{self._command} answers with no table "{table}"; it has {names}')
+        return self._each(found)
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The members that the answer has once: "truncated", "complete", "findings", records such as "total"."""
+        return self._rows.document(RECORD, MEMBERS, LIST)
+
+    @property
+    def complete(self) -> bool | None:
+        """False: something may be missing; None: the answer does not say."""
+        return self.members.get("complete")
+
+    def document(self) -> dict[str, Any]:
+        """All of it, as the command writes it with --json."""
+        return self._rows.document()
+
+    def _each(self, table: Table | None) -> Iterator[Any]:
+        if table is not None:
+            yield from self._rows.each(table)
