@@ -14,7 +14,8 @@ def _load() -> None:
     before = os.umask(0o077)
     os.umask(before | 0o022)
     try:
-        from heapdump_gdb import plugin
+        # The second is for heapdump.current(): whoever calls that may have any umask.
+        from heapdump_gdb import plugin, python  # noqa: F401  pylint: disable=unused-import
     finally:
         os.umask(before)
         sys.path.remove(package)

@@ -85,7 +85,7 @@ class Documents(unittest.TestCase):
     def setUp(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="heapdump-docs-"))
         self.addCleanup(shutil.rmtree, self.folder)
-        for name in ("corefiles", "tests", "gdb-plugin"):
+        for name in ("corefiles", "tests", "gdb-plugin", "python"):
             (self.folder / name).symlink_to(SOURCE / name)
         (self.folder / "build").symlink_to(BUILD)
 
