@@ -8,6 +8,10 @@ def _load() -> None:
     # In a script that sources this one, __file__ is that script's.
     here = os.path.dirname(os.path.realpath(_load.__code__.co_filename))
     package = os.path.join(os.path.dirname(here), "python")
+    if not os.path.exists(os.path.join(package, "heapdump", "native.py")):
+        # Raised, it would come with a traceback.
+        sys.stderr.write(f"heapdump: {package}/heapdump is not there: install all of heapdump\n")
+        return
     sys.path[:0] = [package, here]
     # Python keeps what it compiles in a folder next to it, from which root's GDB reads, too: whatever
     # the umask is, nobody else may write there.

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <heapdump/heapdump.h>
 
@@ -27,8 +28,10 @@ struct cli {
 			 * (statement.h) */
 	bool begins;    /**< the prompt begins with a first look at what was opened */
 	bool is_prompt; /**< commands are typed at the prompt of a terminal */
+	bool serves;    /**< --serve: another program sends the commands (serve.h) */
 	bool is_paged;  /**< a pager reads the answer, and shows it on @c terminal */
 	struct terminal terminal;
+	FILE *requests;     /**< the commands of --serve; else NULL */
 	const char **lines; /**< the lines of the options -c, in their order */
 	size_t line_count;
 };

@@ -16,6 +16,8 @@
 #include "misbehave.h"
 #include "nothing.h"
 #include "own_files.h"
+#include "serve.h"
+#include "serve_rows.h"
 #include "shell_words.h"
 #include "signals.h"
 #include "target_words.h"
@@ -161,7 +163,8 @@ int cli_run_here(struct cli *cli, int argc, const char *const *argv)
 	struct taken_signals old;
 	signals_take(&old, 0);
 	hd_interrupt_begin();
-	int status = hd_command_run(cli->session, count, words, &sink, &err);
+	int status = cli->serves ? serve_rows(cli->session, count, words, &sink, &err)
+				 : hd_command_run(cli->session, count, words, &sink, &err);
 	(void)hd_interrupt_end();
 	signals_give_back(&old);
 	free(words);
@@ -292,6 +295,7 @@ static int help(struct cli *cli)
 		"  --no-files      read no module files next to a core\n"
 		"  --trust-files   use module files that nothing proves to be right\n"
 		"  --no-sandbox    read the target in this process, which may do anything\n"
+		"  --serve         take commands from a program: see doc/python.md\n"
 		"  --exact         read a .nettrace as dotnet-gcdump does, to the byte\n"
 		"  --copy-all      copy all memory of a process, also what no answer needs\n"
 		"  --snapshot N    which heap snapshot of a .nettrace to read\n"
@@ -353,6 +357,10 @@ static int take_option(struct cli *cli, int argc, char **argv, int *index)
 		return take_setting(cli, "width", "0");
 	if (strcmp(arg, "--lenient") == 0) {
 		cli->lenient = true;
+		return -1;
+	}
+	if (strcmp(arg, "--serve") == 0) {
+		cli->serves = true;
 		return -1;
 	}
 	if (strcmp(arg, "--no-sandbox") == 0) {
@@ -494,12 +502,15 @@ static int run_target(struct cli *cli, int argc, char **argv)
 		return status;
 	int left = argc - index;
 	char **command = argv + index;
-	if (left && cli->line_count) {
-		return cli_usage_error("with -c there is no other command; this word is too many: ",
-				       command[0]);
+	if (left && (cli->line_count || cli->serves)) {
+		return cli_usage_error(
+			"with -c or --serve there is no other command; this word is too many: ",
+			command[0]);
 	}
+	if (cli->serves && !cli_serve_begin(cli))
+		return HD_EXIT_INPUT;
 	status = HD_EXIT_OK;
-	bool is_prompt = !left && !cli->line_count && isatty(STDIN_FILENO);
+	bool is_prompt = !left && !cli->line_count && !cli->serves && isatty(STDIN_FILENO);
 	if (!is_prompt)
 		status = defer_target(cli, argv[0]);
 	if (status != HD_EXIT_OK)
@@ -512,6 +523,8 @@ static int run_target(struct cli *cli, int argc, char **argv)
 		return cli_run(cli, left, (const char *const *)command);
 	/* Without a command the file is opened at once: a script must not succeed if that fails. */
 	status = open_at_once(cli, argv[0], is_prompt);
+	if (cli->serves)
+		return cli_serve(cli, status);
 	return status > HD_EXIT_FINDINGS ? status : cli_repl(cli);
 }
 

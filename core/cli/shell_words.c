@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 /* Options of the program that are not settings; these have no value. */
-static const char *const flags[] = {
-	"--json",     "--lenient",       "--no-files",       "--trust-files",   "--exact",
-	"--copy-all", "--raw-csv",       "--no-sandbox",     "--help",          "--version",
-	"-h",         "--print-gdbinit", "--print-lldbinit", "--print-profiler"
-};
+static const char *const flags[] = { "--json",          "--lenient",        "--no-files",
+				     "--trust-files",   "--exact",          "--copy-all",
+				     "--raw-csv",       "--no-sandbox",     "--serve",
+				     "--help",          "--version",        "-h",
+				     "--print-gdbinit", "--print-lldbinit", "--print-profiler" };
 /* Most words of a line that begins with a command. */
 #define SHELL_WORDS_MAX 64u
 #define FLAG_COUNT      (sizeof(flags) / sizeof(flags[0]))

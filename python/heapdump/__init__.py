@@ -18,6 +18,7 @@ from typing import Any, Callable
 
 from heapdump.answer import Answer
 from heapdump.heap import Command, Heap, library_version
+from heapdump.isolated import Isolated
 from heapdump.local import Local
 from heapdump.native import HeapdumpError, Status
 from heapdump.objects import Array, Collection, Enum, Object, Statics, Struct
@@ -50,11 +51,13 @@ def open(  # pylint: disable=redefined-builtin
     target: str | os.PathLike[str] | int,
     *,
     lenient: bool = False,
+    isolated: bool = False,
     progress: Progress | None = None,
     **settings: Any,
 ) -> Heap:
     """Open a core, a heap dump file, or a process by its id, and read it in this process, without a sandbox.
 
+    ``isolated``: the program heapdump reads it, in its sandbox, and only rows come here.
     ``lenient``: count and skip records of a dump file that break its format.  ``progress`` is called with the
     name of the work, how much is done and of how much (0: not known), and with None in place of the name at its
     end.  ``settings`` are those of the command "set", with _ for -: workers=2, max_mem="2G", files=False,
@@ -62,11 +65,14 @@ def open(  # pylint: disable=redefined-builtin
 
     HeapdumpError: it cannot be read.
     """
+    path = str(target) if isinstance(target, int) else os.fspath(target)
+    if isolated:
+        return Heap(Isolated(path, lenient, settings, progress))
     local = Local(progress)
     try:
         for name, value in settings.items():
             local.set(name, value)
-        local.open(os.fspath(target) if not isinstance(target, int) else str(target), lenient)
+        local.open(path, lenient)
     except BaseException:
         local.close()
         raise

@@ -209,12 +209,12 @@ class Heap:
         """
         return self._target.stream(self.words(command, *words, **options), table)
 
-    def object(self, address: Any) -> Any:
+    def object(self, address: "int | Object") -> Any:
         """The object at an address: an Object; None for 0; a string and a boxed number as Python has them.
 
         HeapdumpError: there is no object, or it cannot be read.
         """
-        return resolve(self, int(address))
+        return resolve(self, int(getattr(address, "address_", address)))
 
     @property
     def statics(self) -> Statics:

@@ -14,7 +14,8 @@ from typing import Any, Callable, Iterator, Sequence
 from heapdump import native
 from heapdump.answer import Answer
 from heapdump.rows import AddressRows
-from heapdump.stream import Stream
+from heapdump.stream import RowMaker, Stream
+from heapdump.turns import Turns
 
 # Rows that a stream hands over at a time, and how many such batches may wait.
 BATCH = 256
@@ -67,10 +68,14 @@ class _Calls:
     def run(self, function: Callable[..., Any], *args: Any) -> Any:
         """The result of a function of the library.  Ctrl-C ends it: then this raises KeyboardInterrupt."""
         lib, interrupts = self._local.lib, 0
-        if threading.current_thread() is threading.main_thread():
-            result, interrupts = native.counted(lib, function, *args)
-        else:
-            result = function(*args)
+        try:
+            if threading.current_thread() is threading.main_thread():
+                result, interrupts = native.counted(lib, function, *args)
+            else:
+                result = function(*args)
+        except native.HeapdumpError:
+            if self.raised is None:
+                raise
         if self.raised is not None:
             raise self.raised
         if interrupts:
@@ -90,10 +95,7 @@ class Local:
         self.progress = progress
         self.is_cancelled = False
         self._handle = ctypes.c_void_p()
-        self._process = os.getpid()
-        self._lock = threading.Lock()
-        self._user: int | None = None  # the thread that a command runs for
-        self._is_read = False  # by a stream
+        self._turns = Turns()
         native.check(self.lib.hd_session_create, ctypes.byref(self._handle))
 
     def __del__(self) -> None:
@@ -103,25 +105,11 @@ class Local:
     @contextlib.contextmanager
     def _use(self, is_stream: bool = False) -> Iterator[ctypes.c_void_p]:
         """Have the session to oneself."""
-        if os.getpid() != self._process:
-            raise native.HeapdumpError(
-                "this heap was opened before fork(): open it in the new process",
-                native.Status.ARGUMENT,
-            )
-        if self._user == threading.get_ident() or self._is_read:
-            raise native.HeapdumpError(
-                "this heap is busy: read a stream to its end, or open the heap twice",
-                native.Status.ARGUMENT,
-            )
-        with self._lock:
+        with self._turns.use(is_stream):
             if not self._handle:
                 raise native.HeapdumpError("this heap is closed", native.Status.ARGUMENT)
-            self._user, self._is_read = threading.get_ident(), is_stream
             self.is_cancelled = False
-            try:
-                yield self._handle
-            finally:
-                self._user, self._is_read = None, False
+            yield self._handle
 
     def set(self, name: str, value: Any) -> None:
         """Change a setting."""
@@ -146,9 +134,9 @@ class Local:
 
     def close(self) -> None:
         """Close it; again is harmless."""
-        if os.getpid() != self._process or not self._handle:
+        if not self._turns.is_ours or not self._handle:
             return
-        with self._lock:
+        with self._turns.wait():
             handle, self._handle = self._handle, ctypes.c_void_p()
             self.lib.hd_session_destroy(handle)
 
@@ -193,11 +181,13 @@ class Local:
             return False
 
         def work() -> None:
-            calls, stream = _Calls(self), Stream(self.lib, table, hand_over, BATCH)
+            maker = RowMaker(table, hand_over, BATCH)
+            calls, stream = _Calls(self), Stream(self.lib, maker)
             try:
                 with self._use(is_stream=True) as handle:
                     status = calls.run(stream.run, handle, argv, calls.sink)
                 native.raise_failure(status, stream.error, argv[0])
+                maker.check(argv[0])
                 hand_over(None)
             except BaseException as error:  # pylint: disable=broad-except
                 hand_over(error)

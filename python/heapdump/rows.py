@@ -52,6 +52,11 @@ class Table(NamedTuple):
     children: list["Table"]  # the tables in its rows
 
 
+def split_column(name: str) -> list[str]:
+    """The names of the objects that a column is in, and its own."""
+    return name.split(".")
+
+
 def read_table(address: int, tables: Mapping[int, Table]) -> Table:
     """The table at an address; ``tables``: those that began before, one of which may have it in its rows."""
     raw = ctypes.cast(address, ctypes.POINTER(_Table))[0]
@@ -65,7 +70,7 @@ def read_table(address: int, tables: Mapping[int, Table]) -> Table:
         shape=raw.shape,
         is_main=bool(raw.is_main),
         parent=parent.address if parent else 0,
-        columns=[column.split(".") for column in columns],
+        columns=[split_column(column) for column in columns],
         children=[],
     )
     if parent:

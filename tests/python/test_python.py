@@ -304,6 +304,119 @@ class CommandsTest(unittest.TestCase):
         self.assertIn("closed", repr(heap))
 
 
+class IsolatedTest(unittest.TestCase):
+    """The shell program reads the target, in its sandbox; its answers are the same."""
+
+    def test_every_answer_is_the_same(self) -> None:
+        same = 0
+        with leak() as heap, heapdump.open(LEAK, files=False, isolated=True) as isolated:
+            for name in heap.commands:
+                if name in CommandsTest.NOT_HERE:
+                    continue
+                words = CommandsTest.WORDS.get(name, ())
+                with self.subTest(command=name):
+                    try:
+                        want = heap.run(name, *words)
+                    except heapdump.HeapdumpError as error:
+                        with self.assertRaises(heapdump.HeapdumpError) as caught:
+                            isolated.run(name, *words)
+                        found = caught.exception
+                        self.assertEqual(str(found), str(error))
+                        self.assertEqual((found.status, found.exit), (error.status, error.exit))
+                        continue
+                    have = isolated.run(name, *words)
+                    self.assertEqual(repr(have.document()), repr(want.document()))
+                    self.assertEqual((have.status, have.tables), (want.status, want.tables))
+                    self.assertEqual(have.warnings, want.warnings)
+                    same += 1
+        self.assertGreater(same, 55)
+
+    def test_it_is_in_the_sandbox(self) -> None:
+        with heapdump.open(LEAK, files=False, isolated=True) as heap:
+            self.assertRegex(heap.info().members["sandbox"], "^on|^off.*system")
+            handlers = heap.statics[FEED].Changed._invocationList
+            self.assertEqual(handlers[0]._target.Token, "session-000000")
+            self.assertEqual(
+                handlers[0]._target.address_, heap.object(handlers[0]._target).address_
+            )
+
+    def test_words_mean_nothing_but_themselves(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            mark = Path(folder) / "mark"
+            words = (
+                f"a|touch {mark}",
+                f"a > {mark}",
+                f"'; touch {mark}",
+                f"$(touch {mark})",
+                "a\nb",
+                "",
+                "\x1b",
+            )
+            with heapdump.open(LEAK, files=False, isolated=True) as heap:
+                for word in words:
+                    text = word.replace("'", "''")
+                    row = heap.sql(f"SELECT '{text}' AS x;\n-- more\n")[0]
+                    self.assertEqual(row, {"x": word})
+                    with self.assertRaises(heapdump.HeapdumpError):
+                        heap.gcroot(word + "!")
+                with self.assertRaises(heapdump.HeapdumpError):
+                    heap.gcroot("a\0b")
+            self.assertFalse(mark.exists())
+
+    def test_streams_end_when_they_are_left(self) -> None:
+        with heapdump.open(LEAK, files=False, isolated=True) as heap:
+            rows = heap.stream("sql", StreamTest.ALL, limit=0)
+            first = next(rows)
+            with self.assertRaisesRegex(heapdump.HeapdumpError, "busy"):
+                heap.info()
+            rows.close()  # type: ignore[attr-defined]
+            with leak() as own:
+                self.assertEqual(first, own.sql(StreamTest.ALL + " LIMIT 1")[0])
+                want = own.gcroot(number("leaked"))
+                have = list(heap.gcroot.stream(number("leaked")))
+                self.assertEqual(bare(have), bare(list(want)))
+
+    def test_control_c_and_cancel(self) -> None:
+        with heapdump.open(LEAK, files=False, isolated=True) as heap:
+            heap.sql("SELECT count(*) FROM refs")
+            timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with self.assertRaises(KeyboardInterrupt):
+                heap.sql(InterruptTest.LONG)
+                time.sleep(60)
+            timer.join()
+            self.assertEqual(heap.sql("SELECT 1 AS one")[0], {"one": 1})
+            timer = threading.Timer(0.3, heap.cancel)
+            timer.start()
+            with self.assertRaises(heapdump.HeapdumpError) as caught:
+                heap.sql(InterruptTest.LONG)
+            timer.join()
+            self.assertEqual(caught.exception.status, heapdump.Status.CANCELLED)
+            heap.cancel()  # nothing runs
+            self.assertEqual(heap.sql("SELECT 1 AS one")[0], {"one": 1})
+
+    def test_what_cannot_be_opened_says_the_same(self) -> None:
+        for path in ("/nonexistent/core", "/etc/passwd"):
+            said = []
+            for isolated in (False, True):
+                with self.assertRaises(heapdump.HeapdumpError) as caught:
+                    heapdump.open(path, isolated=isolated)
+                said.append((str(caught.exception), caught.exception.status))
+            self.assertEqual(said[0], said[1])
+        with self.assertRaisesRegex(heapdump.HeapdumpError, "--nosuch"):
+            heapdump.open(LEAK, isolated=True, nosuch=1)
+
+    def test_a_program_that_dies_is_an_error(self) -> None:
+        heap = heapdump.open(LEAK, files=False, isolated=True)
+        child = heap._target._child  # type: ignore[attr-defined]
+        child.kill()
+        child.wait()
+        with self.assertRaises(heapdump.HeapdumpError):
+            heap.info()
+        with self.assertRaisesRegex(heapdump.HeapdumpError, "closed"):
+            heap.info()
+
+
 class StreamTest(unittest.TestCase):
     """Rows while the command runs."""
 
@@ -380,18 +493,26 @@ class InterruptTest(unittest.TestCase):
         self.assertTrue(seen)
         self.assertTrue(all(isinstance(done, int) for _, done, _ in seen))
 
+        # On a busy machine opening shows progress, too.
+        is_open = [False]
+
         def stop(*_: Any) -> None:
-            raise ZeroDivisionError
+            if is_open[0]:
+                raise ZeroDivisionError
 
         with heapdump.open(LEAK, files=False, progress=stop) as heap:
+            is_open[0] = True
             with self.assertRaises(ZeroDivisionError):
                 heap.sql(self.LONG)
+            is_open[0] = False
             self.assertTrue(heap.info().document())
 
         def again(*_: Any) -> None:
-            heap.info()
+            if is_open[0]:
+                heap.info()
 
         with heapdump.open(LEAK, files=False, progress=again) as heap:
+            is_open[0] = True
             with self.assertRaisesRegex(heapdump.HeapdumpError, "busy"):
                 heap.sql(self.LONG)
 
