@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any, Iterator
 
+from heapdump import arrow
 from heapdump.rows import LIST, MEMBERS, RECORD, Rows, Table
 
 
@@ -15,8 +16,15 @@ class Answer:
     None for what is not known; tables in a row are lists of dicts.
     """
 
-    def __init__(self, rows: Rows, command: str, status: int = 0) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        command: str,
+        status: int = 0,
+        source: arrow.Source = arrow.unsupported,
+    ) -> None:
         self._rows = rows
+        self._source = source
         self._command = command
         #: 0: done; 1: done, with findings (no root, differences, damage).
         self.status = status
@@ -55,6 +63,21 @@ class Answer:
             names = ", ".join(self.tables) or "none"
             raise self.failure(f'{self._command} answers with no table "{table}"; it has {names}')
         return self._each(found)
+
+    def columns(self, table: str | None = None) -> arrow.Columns:
+        """The columns of the main table, or of another one: for pyarrow and others.  The command runs once more."""
+        return arrow.Columns(self._source, table)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.columns().__arrow_c_stream__(requested_schema)
+
+    def to_arrow(self, table: str | None = None) -> Any:
+        """A pyarrow.Table of the main table, or of another one.  The command runs once more."""
+        return self.columns(table).to_arrow()
+
+    def to_pandas(self, table: str | None = None) -> Any:
+        """A pandas.DataFrame of the main table, or of another one.  The command runs once more."""
+        return self.columns(table).to_pandas()
 
     @property
     def members(self) -> dict[str, Any]:

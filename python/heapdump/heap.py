@@ -8,6 +8,7 @@ from typing import Any, Iterator, Protocol, Sequence
 
 from heapdump import native
 from heapdump.answer import Answer
+from heapdump.arrow import Columns, unsupported
 from heapdump.local import library, setting_word
 from heapdump.objects import Object, Statics, resolve
 from heapdump.rows import Address
@@ -98,6 +99,10 @@ class Command:
     def stream(self, *words: Any, table: str | None = None, **options: Any) -> Iterator[Any]:
         """Run it, and give the rows of its main table, or of another one, while they are found."""
         return self._heap.stream(self.__name__, *words, table=table, **options)
+
+    def columns(self, *words: Any, table: str | None = None, **options: Any) -> Columns:
+        """The columns of its main table, or of another one; it runs when somebody asks for them."""
+        return self._heap.columns(self.__name__, *words, table=table, **options)
 
 
 class Heap:
@@ -208,6 +213,18 @@ class Heap:
         No other command of this heap may run until the last row, or until the iterator is closed.
         """
         return self._target.stream(self.words(command, *words, **options), table)
+
+    def columns(
+        self, command: str, *words: Any, table: str | None = None, **options: Any
+    ) -> Columns:
+        """The columns of a table of a command's answer, for pyarrow, pandas, polars or DuckDB.
+
+        Made without a row of Python: for millions of them.  The command runs when somebody asks for the columns.
+        """
+        source = getattr(self._target, "source", None)
+        if source is None:
+            return Columns(unsupported, table)
+        return Columns(source(self.words(command, *words, **options)), table)
 
     def object(self, address: "int | Object") -> Any:
         """The object at an address: an Object; None for 0; a string and a boxed number as Python has them.

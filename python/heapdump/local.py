@@ -11,7 +11,7 @@ import signal
 import threading
 from typing import Any, Callable, Iterator, Sequence
 
-from heapdump import native
+from heapdump import arrow, native
 from heapdump.answer import Answer
 from heapdump.rows import AddressRows
 from heapdump.stream import RowMaker, Stream
@@ -161,7 +161,40 @@ class Local:
         except BaseException:
             rows.close()
             raise
-        return Answer(rows, argv[0], status)
+        return Answer(rows, argv[0], status, self.source(argv))
+
+    def source(self, argv: Sequence[str]) -> arrow.Source:
+        """Makes columns of the tables of a command."""
+
+        def run(table: str | None) -> arrow.ArrowStream:
+            return self._columns(argv, table)
+
+        return run
+
+    def _columns(self, argv: Sequence[str], table: str | None) -> arrow.ArrowStream:
+        calls, stream, error = _Calls(self), arrow.ArrowStream(), native.Error()
+        words = native.words(argv)
+        request = arrow.Request(
+            struct_size=ctypes.sizeof(arrow.Request),
+            argv=words,
+            argc=len(argv),
+            table=None if table is None else native.encode(table),
+        )
+        try:
+            with self._use() as handle:
+                status = calls.run(
+                    self.lib.hd_arrow_run,
+                    handle,
+                    ctypes.byref(request),
+                    ctypes.byref(calls.sink),
+                    ctypes.byref(stream),
+                    ctypes.byref(error),
+                )
+            native.raise_failure(status, error, argv[0])
+        except BaseException:
+            stream.end()
+            raise
+        return stream
 
     def complete(self, argv: Sequence[str]) -> list[str] | None:
         """Candidates for the last word; None: it is the name of a file."""

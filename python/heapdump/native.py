@@ -275,6 +275,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         ctypes.c_int,
         [_POINTER, ctypes.c_int, _WORDS, ctypes.POINTER(Visitor), _SINK, _ERROR],
     ),
+    "hd_arrow_run": (ctypes.c_int, [_POINTER, _POINTER, _SINK, _POINTER, _ERROR]),
     "hd_rows_table": (_POINTER, [_POINTER, ctypes.c_size_t]),
     "hd_rows_count": (ctypes.c_uint64, [_POINTER, _POINTER]),
     "hd_rows_at": (_POINTER, [_POINTER, _POINTER, ctypes.c_uint64]),
