@@ -103,20 +103,26 @@ static const struct installed all_installed[] = {
 	  "profiler" },
 };
 
+bool installed_find(const char *const places[2], char *ret)
+{
+	char directory[PATH_MAX], path[2 * PATH_MAX];
+	if (!program_directory(directory, sizeof(directory)))
+		return false;
+	for (size_t i = 0; i < 2; i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", directory, places[i]);
+		if (access(path, R_OK) == 0 && realpath(path, ret) && !strpbrk(ret, "\r\n"))
+			return true;
+	}
+	return false;
+}
+
 /* Print the lines with the first of the two places where it is. */
 static int print_place(const struct installed *installed)
 {
-	char directory[PATH_MAX], path[2 * PATH_MAX], real[PATH_MAX];
-	if (program_directory(directory, sizeof(directory))) {
-		for (size_t i = 0; i < 2; i++) {
-			(void)snprintf(path, sizeof(path), "%s/%s", directory,
-				       installed->places[i]);
-			if (access(path, R_OK) == 0 && realpath(path, real) &&
-			    !strpbrk(real, "\r\n")) {
-				installed->print(real);
-				return HD_EXIT_OK;
-			}
-		}
+	char real[PATH_MAX];
+	if (installed_find(installed->places, real)) {
+		installed->print(real);
+		return HD_EXIT_OK;
 	}
 	cli_say("the %s is not installed next to this program (%s)", installed->what,
 		installed->places[0]);

@@ -16,6 +16,7 @@
 #include "misbehave.h"
 #include "nothing.h"
 #include "own_files.h"
+#include "python.h"
 #include "serve.h"
 #include "serve_rows.h"
 #include "shell_words.h"
@@ -272,6 +273,7 @@ static void print_usage(FILE *to)
 		"usage: heapdump [OPTION...] TARGET [OPTION...] [COMMAND [ARG...] | -c LINE...]\n"
 		"       heapdump [OPTION...] COMMAND TARGET [ARG...]\n"
 		"       heapdump [OPTION...] collect|ps|help [ARG...]\n"
+		"       heapdump [OPTION...] python TARGET [SCRIPT [ARG...]]\n"
 		"       heapdump --print-gdbinit | --print-lldbinit | --print-profiler\n"
 		"       heapdump --version | --help\n",
 		to);
@@ -490,6 +492,8 @@ static int run_one_word(struct cli *cli, const char *line)
 
 static int run_target(struct cli *cli, int argc, char **argv)
 {
+	if (is_python(argv[0]))
+		return cli_python(cli, argc, argv);
 	if (is_help_of_command(argc, argv))
 		return cli_run_here(cli, 2, (const char *const[]){ "help", argv[0] });
 	if (needs_no_target(argv[0]))

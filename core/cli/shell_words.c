@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "python.h"
+
 /* Options of the program that are not settings; these have no value. */
 static const char *const flags[] = { "--json",          "--lenient",        "--no-files",
 				     "--trust-files",   "--exact",          "--copy-all",
@@ -94,6 +96,8 @@ static int print_words_without_target(struct cli *cli, int count, const char *co
 static int print_targets(struct cli *cli, const char *word)
 {
 	(void)print_words(cli, 1, &word);
+	if (strncmp("python", word, strlen(word)) == 0)
+		print_candidate(NULL, "python");
 	if (word[0] >= '0' && word[0] <= '9') {
 		const char *const collect[] = { "collect", word };
 		(void)print_words(cli, 2, collect);
@@ -149,6 +153,8 @@ int shell_words_complete(struct cli *cli, int count, const char *const *words)
 	const char *last = words[count - 1];
 	int index = step_over_options(0, count, words);
 	bool has_target = index < count - 1 && words[index][0] != '-';
+	if (has_target && is_python(words[index]))
+		return HD_EXIT_FINDINGS; /* the target, a script, and who knows what it takes */
 	if (has_target && is_command_first(words[index])) {
 		if (index + 2 < count && access(words[index + 1], F_OK) == 0)
 			return print_words_without_target(cli, count - index, words + index);
