@@ -53,6 +53,10 @@ make_packages() {
     scripts/package.sh build && tests/package_test.sh build
 }
 
+make_wheel() {
+    scripts/wheel.sh build && tests/wheel_test.sh build
+}
+
 rest() {
     part "install" tests/install_test.sh build
     part "packages for Debian" make_packages
@@ -60,6 +64,7 @@ rest() {
     # Some tests are skipped without the cores and their programs.
     part "wait for the cores" tail --pid="${background[0]}" -f /dev/null
     part "static program" make_static
+    part "wheel for Python" make_wheel
     export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:allocator_may_return_null=1
     export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
     part "test build-asan" run_tests build-asan '^(debugger|elsewhere)$' "$jobs"
