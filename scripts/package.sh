@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# package.sh [BUILD_FOLDER]: make Debian packages of a release build: BUILD_FOLDER/packages/heapdump_*.deb and
-# heapdump-dev_*.deb. The objects of the build are taken as they are; their flags must have all that dpkg-buildflags asks for.
+# package.sh [BUILD_FOLDER]: make Debian packages of a release build: BUILD_FOLDER/packages/heapdump_*.deb,
+# heapdump-dev_*.deb and python3-heapdump_*.deb. The objects of the build are taken as they are; their flags must have all that dpkg-buildflags asks for.
 set -euo pipefail
 # Files and folders get the rights that the process lets them have.
 umask 022
@@ -39,6 +39,8 @@ gzip -9n <core/cli/heapdump.1 >"$stage/heapdump.1.gz"
 gzip -9n <scripts/debian/changelog >"$stage/changelog.Debian.gz"
 libdir=$(sed -n 's/^CMAKE_INSTALL_LIBDIR:[A-Z]*=//p' "$build/CMakeCache.txt")
 printf 'plugin load /usr/%s/heapdump/libheapdump_lldb.so\n' "$libdir" >"$stage/lldbinit"
+mkdir "$stage/python3"
+ln -s ../../../share/heapdump/python/heapdump "$stage/python3/heapdump"
 python3 scripts/debian/sbom.py "$build" "$stage/heapdump.spdx.json"
 (cd "$build" && cpack -G DEB --config CPackConfig.cmake >packages/cpack.log 2>&1) ||
     { cat "$build/packages/cpack.log" >&2; exit 1; }

@@ -88,7 +88,7 @@ list_files() {
 # The files of the packages as dpkg knows them, with the rights that each has now. Only the program can be run.
 check_rights() {
     local place wanted
-    dpkg -L heapdump heapdump-dev | sort -u | while read -r place; do
+    dpkg -L heapdump heapdump-dev python3-heapdump | sort -u | while read -r place; do
         if [ -L "$place" ] || [ -z "$place" ]; then
             continue
         elif [ -d "$place" ] || [ "$place" = /usr/bin/heapdump ]; then
@@ -100,11 +100,20 @@ check_rights() {
     done
 }
 
+# The package for Python, of a user without rights, and the prompt.
+use_python() {
+    (cd / && setpriv --reuid 65534 --regid 65534 --clear-groups /usr/bin/python3 -I -c \
+        "import heapdump; print(heapdump.open('$dump').object(0x1ce056))") >out || fail "Python: status $?"
+    expect "Python" '<BubbleCS.GameBoard at 0x1ce056>' out
+    echo 'print(h.object(0x1ce056))' | PATH=/usr/bin:/bin heapdump python "$dump" >out 2>&1 || fail "prompt: status $?"
+    expect "prompt" '<BubbleCS.GameBoard at 0x1ce056>' out
+}
+
 # Install, use as root and as a user without rights, remove and purge, all with this umask.
 use_with_umask() {
     local open
     umask "$1"
-    dpkg -i "$packages"/heapdump_*.deb "$packages"/heapdump-dev_*.deb >dpkg.log 2>&1 ||
+    dpkg -i "$packages"/heapdump_*.deb "$packages"/heapdump-dev_*.deb "$packages"/python3-heapdump_*.deb >dpkg.log 2>&1 ||
         { cat dpkg.log >&2; fail "umask $1: dpkg -i"; }
     check_rights
     gdb -q -batch -ex "heapdump open $dump" -ex 'gcroot 1ce056' >out 2>&1 </dev/null || fail "umask $1: GDB: status $?"
@@ -114,8 +123,9 @@ use_with_umask() {
     setpriv --reuid 65534 --regid 65534 --clear-groups heapdump "$dump" gcroot 1ce056 >out ||
         fail "umask $1: program of a user: status $?"
     expect "umask $1: program of a user" '1ce056 .*BubbleCS.GameBoard' out
-    dpkg -r heapdump-dev heapdump >dpkg.log 2>&1 || { cat dpkg.log >&2; fail "umask $1: dpkg -r"; }
-    dpkg -P heapdump-dev heapdump >dpkg.log 2>&1 || { cat dpkg.log >&2; fail "umask $1: dpkg -P"; }
+    use_python
+    dpkg -r python3-heapdump heapdump-dev heapdump >dpkg.log 2>&1 || { cat dpkg.log >&2; fail "umask $1: dpkg -r"; }
+    dpkg -P python3-heapdump heapdump-dev heapdump >dpkg.log 2>&1 || { cat dpkg.log >&2; fail "umask $1: dpkg -P"; }
     list_files >after
     diff before after >&2 || fail "umask $1: purging leaves files, or other rights"
 }
