@@ -149,6 +149,8 @@ void elf_file_make(const char *path, const struct file_spec *spec)
 		add_symbols(&making);
 	if (spec->debuglink)
 		add_link(&making);
+	if (spec->has_debug)
+		(void)add_section(&making, ".debug_info", SHT_PROGBITS, ELF_T_BYTE, &making.names);
 	/* Its own name is in it, for which the text may have moved. */
 	size_t names_index =
 		add_section(&making, ".shstrtab", SHT_STRTAB, ELF_T_BYTE, &making.names);

@@ -22,6 +22,7 @@ struct file_spec {
 	bool are_dynamic;      /**< the symbols are in .dynsym, as in a stripped file */
 	const char *debuglink; /**< name in .gnu_debuglink; NULL: there is none */
 	uint32_t crc;          /**< in .gnu_debuglink */
+	bool has_debug;        /**< there is a section .debug_info, in which is no DWARF */
 };
 
 /** Write the file @p path; a failure fails the test. */

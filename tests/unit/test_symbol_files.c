@@ -12,6 +12,7 @@
 #include "support/elf_maker.h"
 #include "support/suite.h"
 #include "targets/code_place.h"
+#include "targets/symbol_files.h"
 #include "util/alloc.h"
 
 #define LIBRARY ((uint64_t)0x7f0000000000)
@@ -253,6 +254,50 @@ TEST(a_table_of_what_is_exported_is_the_second_choice)
 	target = open_core(own_folder, false);
 	check_place(target, NULL, 0x3120, "libfake.so!inner+0x0");
 	target_destroy(target);
+}
+
+/* Look for a file with DWARF; is there one, and a finding? */
+static void check_debug(const char *symbols, bool is_there, bool has_finding)
+{
+	struct target *target = open_core(symbols, false);
+	struct debug_bytes debug = { 0 };
+	const struct target_module *module = target->modules;
+	while (module->base != LIBRARY)
+		module++;
+	CU_ASSERT_EQUAL(symbol_files_debug(target, module, "/lib/libfake.so", 1 << 20, &debug),
+			is_there);
+	CU_ASSERT_EQUAL(debug.size > 0, is_there);
+	ASSERT_UINT(findings_has(&target->findings, FINDING_SYMBOL_FILE), has_finding);
+	debug_bytes_deinit(&debug);
+	target_destroy(target);
+}
+
+TEST(a_file_with_dwarf_is_read_if_it_is_of_this_build)
+{
+	struct file_spec debug = WHOLE, other = WHOLE;
+	debug.has_debug = other.has_debug = true;
+	other.build_id = "the id of another so";
+	(void)make_file(system_folder, "/lib/libfake.so", &WHOLE);
+	check_debug(NULL, false, false);
+	(void)make_file(own_folder, "/libfake.so.dbg", &debug);
+	check_debug(own_folder, true, false);
+	(void)make_file(own_folder, "/libfake.so.dbg", &other);
+	check_debug(own_folder, false, true);
+}
+
+TEST(a_link_to_dwarf_of_another_build_is_told)
+{
+	struct file_spec debug = WHOLE;
+	debug.has_debug = true;
+	const char *path = make_file(system_folder, "/lib/fake.sym", &debug);
+	const struct file_spec own = { .build_id = ID,
+				       .debuglink = "fake.sym",
+				       .crc = crc_of(path) };
+	(void)make_file(system_folder, "/lib/libfake.so", &own);
+	check_debug(NULL, true, false);
+	debug.build_id = "the id of another so";
+	(void)make_file(system_folder, "/lib/fake.sym", &debug);
+	check_debug(NULL, false, true);
 }
 
 TEST(every_failed_allocation_is_survived)

@@ -151,7 +151,8 @@ static const Elf_Data *content_of(Elf_Scn *section, uint64_t most)
 	return data && data->d_buf ? data : NULL;
 }
 
-const Elf_Data *elf_file_section(const struct elf_file *file, const char *name, uint64_t most)
+/* The first section with that name; NULL: there is none. */
+static Elf_Scn *find_named(const struct elf_file *file, const char *name)
 {
 	size_t index = 0, size = strlen(name) + 1;
 	if (elf_getshdrstrndx(file->elf, &index) != 0)
@@ -166,7 +167,19 @@ const Elf_Data *elf_file_section(const struct elf_file *file, const char *name, 
 			return NULL;
 		if (header.sh_name <= names->d_size && names->d_size - header.sh_name >= size &&
 		    memcmp((const char *)names->d_buf + header.sh_name, name, size) == 0)
-			return content_of(section, most);
+			return section;
 	}
 	return NULL;
+}
+
+const Elf_Data *elf_file_section(const struct elf_file *file, const char *name, uint64_t most)
+{
+	return content_of(find_named(file, name), most);
+}
+
+bool elf_file_has_section(const struct elf_file *file, const char *name)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = find_named(file, name);
+	return section && gelf_getshdr(section, &header) && header.sh_type != SHT_NOBITS;
 }

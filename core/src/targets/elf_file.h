@@ -54,5 +54,8 @@ unsigned int elf_file_notes(const struct elf_file *file,
  */
 const Elf_Data *elf_file_section(const struct elf_file *file, const char *name, uint64_t most);
 
+/** Has it a section with that name, and bytes for it? */
+bool elf_file_has_section(const struct elf_file *file, const char *name);
+
 /** The build-id: its bytes go to @p buf, at most BUILD_ID_MAX; @return how many; 0: it has none. */
 size_t elf_file_build_id(const struct elf_file *file, uint8_t *buf);

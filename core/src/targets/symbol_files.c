@@ -33,14 +33,23 @@ struct symbol_files {
 	size_t count;
 };
 
+struct search;
+/* Take what is wanted out of a file that is proven; is_done: no other file is needed. */
+typedef void take_file(struct search *search, const struct elf_file *file, const char *folder,
+		       const char *path);
+
 /* A search for the symbols of one module. */
 struct search {
 	struct target *target;
 	const char *path, *name; /* of the module's file; its last part */
 	char id[ID_SIZE];
 	uint64_t *budget;
+	take_file *take;
+	bool is_done;
 	struct function_names found;
-	bool is_users;       /* the folder that is searched now is the user's */
+	struct debug_bytes debug;
+	bool tells_links; /* the user hears of a file that .gnu_debuglink names and is not taken */
+	bool is_told;     /* the same of the file that is looked at now */
 	struct text refused; /* why the first file with a fitting name was not taken; or empty */
 	char link[NAME_MAX + 1]; /* .gnu_debuglink of the own file; "": none */
 	uint32_t link_crc;
@@ -118,6 +127,7 @@ static void take_names(struct search *search, const struct elf_file *file, const
 	} else if (status == HD_OK && (names.is_whole || !search->found.count)) {
 		function_names_deinit(&search->found);
 		search->found = names;
+		search->is_done = names.is_whole;
 	} else if (status == HD_OK) {
 		function_names_deinit(&names);
 	}
@@ -149,8 +159,11 @@ static bool open_proven(struct search *search, const char *folder, const char *p
 		elf_file_close(ret);
 	}
 	(void)close(fd);
-	/* Nobody is told anything about a file that the target names and is not its own. */
-	if (search->is_users)
+	/*
+	 * Nobody is told anything about a file that the target names and is not its own.  A link is out
+	 * of the program's own file.
+	 */
+	if (search->is_told)
 		refuse(search, folder, path, "is of another build");
 	return false;
 }
@@ -165,9 +178,9 @@ static void close_proven(struct elf_file *file)
 static void try_file(struct search *search, const char *folder, const char *path)
 {
 	struct elf_file file;
-	if (search->found.is_whole || !open_proven(search, folder, path, &file))
+	if (search->is_done || !open_proven(search, folder, path, &file))
 		return;
-	take_names(search, &file, folder, path);
+	search->take(search, &file, folder, path);
 	close_proven(&file);
 }
 
@@ -208,12 +221,12 @@ static void search_folder(struct search *search, const char *folder)
 						"/%n",
 						"/%n/elf-buildid-%i/%n" };
 	char path[PATH_MAX];
-	search->is_users = true;
+	search->is_told = true;
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		if (fill_pattern(search, patterns[i], path))
 			try_file(search, folder, path);
 	}
-	search->is_users = false;
+	search->is_told = false;
 }
 
 /* Read the file that .gnu_debuglink names, in one of the places where GDB looks for it. */
@@ -221,10 +234,10 @@ static void try_link(struct search *search, const char *path)
 {
 	const char *sysroot = search->target->options.sysroot;
 	struct elf_file file;
-	if (search->found.is_whole || !open_proven(search, sysroot, path, &file))
+	if (search->is_done || !open_proven(search, sysroot, path, &file))
 		return;
 	if (has_crc(search, file.fd, search->link_crc))
-		take_names(search, &file, sysroot, path);
+		search->take(search, &file, sysroot, path);
 	close_proven(&file);
 }
 
@@ -235,12 +248,14 @@ static void search_links(struct search *search)
 						 { "/usr/lib/debug", "" } };
 	int folder_size = (int)(search->name - search->path); /* with the slash */
 	char path[PATH_MAX];
+	search->is_told = search->tells_links;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && search->link[0]; i++) {
 		int size = snprintf(path, sizeof(path), "%s%.*s%s%s", places[i][0], folder_size,
 				    search->path, places[i][1], search->link);
 		if (size > 0 && size < PATH_MAX)
 			try_link(search, path);
 	}
+	search->is_told = false;
 }
 
 /* Search what the target names and what is installed: only with the build-id it is the module's. */
@@ -250,7 +265,7 @@ static void search_system(struct search *search)
 	struct elf_file own;
 	char path[PATH_MAX];
 	if (named_file_is(search->path) && open_proven(search, sysroot, search->path, &own)) {
-		take_names(search, &own, sysroot, search->path);
+		search->take(search, &own, sysroot, search->path);
 		take_link(search, &own);
 		close_proven(&own);
 	}
@@ -269,29 +284,90 @@ static bool set_folder(struct symbol_files *files, const char *folder)
 	return files->folder || !folder;
 }
 
+/* Search all files; what for is in @p search.  false: the module has no build-id. */
+static bool search_all(struct search *search, const struct target_module *module,
+		       const char *folder)
+{
+	const char *slash = strrchr(search->path, '/');
+	search->name = slash ? slash + 1 : search->path;
+	if (!target_build_id(search->target, module, search->id, sizeof(search->id)) ||
+	    strlen(search->id) < (size_t)2 * BUILD_ID_MIN)
+		return false;
+	if (folder && *folder)
+		search_folder(search, folder);
+	if (!search->target->options.no_files)
+		search_system(search);
+	return true;
+}
+
 /* NOLINTBEGIN(readability-non-const-parameter): the search takes off the budget what it reads. */
 static struct function_names search_names(struct target *target, const struct target_module *module,
 					  const char *path, const char *folder, uint64_t *budget)
 /* NOLINTEND(readability-non-const-parameter) */
 {
-	const char *slash = strrchr(path, '/');
 	struct search search = {
-		.target = target, .path = path, .name = slash ? slash + 1 : path, .budget = budget
+		.target = target, .path = path, .budget = budget, .take = take_names
 	};
-	if (!target_build_id(target, module, search.id, sizeof(search.id)) ||
-	    strlen(search.id) < (size_t)2 * BUILD_ID_MIN)
-		return search.found;
-	if (folder && *folder)
-		search_folder(&search, folder);
-	if (!target->options.no_files)
-		search_system(&search);
-	if (!search.found.is_whole && search.refused.size) {
+	if (search_all(&search, module, folder) && !search.is_done && search.refused.size) {
 		findings_add(&target->findings, FINDING_SYMBOL_FILE, ADVICE,
 			     "no names of functions that are not exported for %s: %s", path,
 			     search.refused.bytes);
 	}
 	text_deinit(&search.refused);
 	return search.found;
+}
+
+/* Read all bytes of a file with DWARF: who reads that must not meet a file that changes meanwhile. */
+static void take_debug(struct search *search, const struct elf_file *file, const char *folder,
+		       const char *path)
+{
+	struct stat info;
+	if (!elf_file_has_section(file, ".debug_info") || fstat(file->fd, &info) != 0 ||
+	    info.st_size <= 0)
+		return;
+	uint64_t size = (uint64_t)info.st_size;
+	HD_FREE uint8_t *bytes = NULL;
+	if (size <= *search->budget && target_reserve(search->target, size, 1, NULL) == HD_OK)
+		bytes = mem_alloc(size, 1);
+	if (!bytes) {
+		refuse(search, folder, path, "needs too much memory");
+		return;
+	}
+	*search->budget -= size;
+	if (read_at(file->fd, bytes, size, 0) != (ssize_t)size) {
+		refuse(search, folder, path, "cannot be read");
+		return;
+	}
+	search->debug = (struct debug_bytes){ .bytes = bytes, .size = size };
+	search->is_done = true;
+	bytes = NULL;
+}
+
+bool symbol_files_debug(struct target *target, const struct target_module *module, const char *path,
+			uint64_t budget, struct debug_bytes *ret)
+{
+	struct search search = {
+		.target = target,
+		.path = path,
+		.budget = &budget,
+		.take = take_debug,
+		.tells_links = true,
+	};
+	if (search_all(&search, module, target->options.symbols) && !search.is_done &&
+	    search.refused.size) {
+		findings_add(&target->findings, FINDING_SYMBOL_FILE, ADVICE,
+			     "own fields, static fields and lines of %s are not known: %s", path,
+			     search.refused.bytes);
+	}
+	text_deinit(&search.refused);
+	*ret = search.debug;
+	return search.is_done;
+}
+
+void debug_bytes_deinit(struct debug_bytes *debug)
+{
+	mem_free(debug->bytes);
+	*debug = (struct debug_bytes){ 0 };
 }
 
 const struct function_names *symbol_files_of(struct target *target,

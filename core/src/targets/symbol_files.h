@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
+#include "targets/debug_bytes.h"
 #include "targets/function_names.h"
 
 /** The symbol tables of the files of modules, each looked up once. */
@@ -31,3 +32,14 @@ void symbol_files_destroy(struct symbol_files *files);
 const struct function_names *symbol_files_of(struct target *target,
 					     const struct target_module *module, const char *path,
 					     const char *folder, uint64_t *budget);
+
+/**
+ * The first of the files of symbol_files_of() that has a section .debug_info.  A file of the user's folder, or one that
+ * .gnu_debuglink of the module's own file names, that has the name and not the build-id becomes a finding.
+ *
+ * @param budget Bytes that may be read.
+ * @param[out] ret To be given to debug_bytes_deinit(); the memory limit of @p target counts
+ * @return false: there is none
+ */
+bool symbol_files_debug(struct target *target, const struct target_module *module, const char *path,
+			uint64_t budget, struct debug_bytes *ret);
