@@ -7,7 +7,7 @@ set -eu
 
 packages="
     gcc g++ libc6-dev make cmake ninja-build mold pkg-config python3
-    libedit-dev libjansson-dev libzstd-dev libsqlite3-dev libelf-dev zlib1g-dev libseccomp-dev
+    libedit-dev libjansson-dev libzstd-dev libsqlite3-dev libelf-dev libdw-dev zlib1g-dev libseccomp-dev
     libcapstone-dev
     zstd gdb lldb-14 liblldb-14-dev
 "

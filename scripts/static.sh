@@ -4,7 +4,7 @@
 # It may be copied into a container that has neither a C library nor /etc: only /proc has to be there.
 #
 # It takes the objects of the build, and the static libraries of Debian's -dev packages. What it leaves out is in
-# static_parts.c. The C library, libseccomp and libelf are under the LGPL: who passes the file on has to offer what it takes
+# static_parts.c. The C library, libseccomp, libelf and libdw are under the LGPL: who passes the file on has to offer what it takes
 # to link it again (this repository, and Debian's packages). HD_STATIC_TESTS=1: also the program that tries what the sandbox forbids (tests/static_test.py).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -41,7 +41,7 @@ link() {
     gcc -static-pie -s -o "$2.new" "${objects[@]}" "$parts/core.o" \
         "$parts/static_parts.o" -Wl,--gc-sections,--wrap=setlocale -Wl,-z,relro,-z,now,-z,noexecstack \
         -Wl,-z,pack-relative-relocs -Wl,-T,"$parts/discard.ld",--no-eh-frame-hdr \
-        -ljansson -lzstd -lsqlite3 -lelf -lcapstone -lz -lseccomp -ledit -ltinfo -lbsd -lmd -lm 2>"$parts/warnings" ||
+        -ljansson -lzstd -lsqlite3 -ldw -lelf -lcapstone -lz -lseccomp -ledit -ltinfo -lbsd -lmd -lm 2>"$parts/warnings" ||
         { cat "$parts/warnings" >&2; exit 1; }
     ! grep -v "unixDlOpen'\|Using 'dlopen' in statically linked" "$parts/warnings" >&2 ||
         { echo "static.sh: the linker warned" >&2; exit 1; }

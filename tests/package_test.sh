@@ -70,7 +70,7 @@ import json, sys
 document = json.load(open(sys.argv[1]))
 assert document["spdxVersion"] == "SPDX-2.3" and document["dataLicense"] == "CC0-1.0"
 names = {package["name"]: package for package in document["packages"]}
-assert {"heapdump", "libc6", "libsqlite3-0", "libzstd1", "zlib1g", "libjansson4", "libseccomp2", "libelf1", "libcapstone4"} <= set(names)
+assert {"heapdump", "libc6", "libsqlite3-0", "libzstd1", "zlib1g", "libjansson4", "libseccomp2", "libelf1", "libdw1", "libcapstone4"} <= set(names)
 assert all(package["versionInfo"] for package in names.values())
 ids = [part["SPDXID"] for part in document["packages"] + document["files"]] + ["SPDXRef-DOCUMENT"]
 assert len(ids) == len(set(ids))

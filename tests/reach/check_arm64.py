@@ -32,7 +32,7 @@ PACK = f"microsoft.netcore.app.runtime.{RID}"
 ROOT = FOLDER / "arm64-root"
 BUILT = FOLDER / "arm64-build"
 PACKAGES = (
-    "libc6-dev libelf-dev libjansson-dev libzstd-dev libsqlite3-dev zlib1g-dev libedit-dev"
+    "libc6-dev libelf-dev libdw-dev libjansson-dev libzstd-dev libsqlite3-dev zlib1g-dev libedit-dev"
     " libseccomp-dev libcapstone-dev libcunit1-dev libstdc++6 busybox-static bash coreutils libc-bin"
     " gdb python3 linux-image-arm64"
 ).split()

@@ -10,9 +10,11 @@
 struct code_function;
 struct code_functions;
 struct code_info;
+struct field;
 struct field_list;
 struct job;
 struct module;
+struct source_line;
 struct stack_ops;
 struct static_slot;
 struct static_slots;
@@ -54,9 +56,15 @@ struct static_ops {
 			       struct hd_error *err);
 	/** See static_slot_name().  NULL: they have no names. */
 	void (*name)(struct runtime *runtime, const struct static_slot *slot, struct text *text);
+	/**
+	 * The address of a static field that ops.fields lists, of a thread static in @p thread; NULL: no
+	 * thread static.  0: it has none, or it is not known.  NULL: by the structures of CoreCLR.
+	 */
+	uint64_t (*address)(struct runtime *runtime, const struct field *field,
+			    const struct runtime_thread *thread);
 };
 
-/** The list of all functions of managed code. */
+/** All functions of managed code. */
 struct function_ops {
 	/**
 	 * Append them in any order, and where the tables are that tell them; see code_functions_read().
@@ -66,6 +74,9 @@ struct function_ops {
 	/** See code_function_rows(); NULL: each has unwind codes, which the processor's arch reads. */
 	bool (*rows)(struct runtime *runtime, const struct code_function *function,
 		     struct text *ret);
+	/** See runtime_source_line(); NULL: by the PDBs of modules. */
+	bool (*line)(struct runtime *runtime, uint64_t method, uint64_t place,
+		     struct source_line *ret);
 };
 
 /** The functions of a runtime.  NULL: it has nothing of that kind, or that is not known. */

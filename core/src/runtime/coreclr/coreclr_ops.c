@@ -11,7 +11,7 @@
 #include "runtime/coreclr/types/method_table.h"
 
 static const struct sync_ops sync = { coreclr_sync_table, coreclr_sync_block };
-static const struct static_ops statics = { coreclr_statics, coreclr_static_name };
+static const struct static_ops statics = { .read = coreclr_statics, .name = coreclr_static_name };
 static const struct function_ops functions = { .read = coreclr_functions };
 
 const struct runtime_ops coreclr_ops = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fields of types, of which the program has neither names nor places (doc/nativeaot.md 7).  What the framework declares is
+ * Fields of types, of which the program has neither names nor places (doc/nativeaot.md 7).  Without symbols that tell them, what the framework declares is
  * in a table, and is laid out as the compiler does; it is believed as far as the GCDesc and the size of the type agree.
  */
 #include "runtime/nativeaot/fields.h"
@@ -8,8 +8,10 @@
 #include <inttypes.h>
 
 #include "framework/offsets/net_layout.h"
+#include "runtime/nativeaot/field_rows.h"
 #include "runtime/nativeaot/internal.h"
 #include "runtime/nativeaot/method_table.h"
+#include "runtime/nativeaot/symbols/symbol_fields.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
@@ -38,8 +40,7 @@ struct arguments {
 struct fields_reading {
 	struct runtime *runtime;
 	const struct type *type;
-	struct field_list list;
-	size_t capacity;
+	struct field_rows rows;
 	uint32_t
 		end; /* behind the fields that are known, from the object on, or from the begin of a struct */
 	bool is_struct;
@@ -240,51 +241,6 @@ static uint8_t element_of(char code)
 	}
 }
 
-static const char *name_of_element(uint8_t element)
-{
-	static const char *const names[] = {
-		[ELEMENT_BOOLEAN] = "System.Boolean", [ELEMENT_CHAR] = "System.Char",
-		[ELEMENT_I1] = "System.SByte",        [ELEMENT_U1] = "System.Byte",
-		[ELEMENT_I2] = "System.Int16",        [ELEMENT_U2] = "System.UInt16",
-		[ELEMENT_I4] = "System.Int32",        [ELEMENT_U4] = "System.UInt32",
-		[ELEMENT_I8] = "System.Int64",        [ELEMENT_U8] = "System.UInt64",
-		[ELEMENT_R4] = "System.Single",       [ELEMENT_R8] = "System.Double",
-		[ELEMENT_I] = "System.IntPtr",        [ELEMENT_U] = "System.UIntPtr",
-	};
-	const char *name = element < sizeof(names) / sizeof(names[0]) ? names[element] : NULL;
-	return name ? name : "";
-}
-
-/* The bytes of a text, which the caller owns then; NULL: memory is exhausted. */
-static char *take_bytes(struct text *text)
-{
-	char *bytes = text->failed ? NULL : text->bytes ? text->bytes : mem_calloc(1, 1);
-	if (bytes)
-		*text = (struct text){ 0 };
-	return bytes;
-}
-
-/* Add a field; takes @p name and @p type_name. */
-static bool add_field(struct fields_reading *reading, const struct field *field, struct text *name,
-		      struct text *type_name)
-{
-	struct field_list *list = &reading->list;
-	if (list->count == reading->capacity) {
-		size_t capacity = grown_capacity(reading->capacity, sizeof(*field));
-		struct field *rows =
-			capacity ? mem_realloc(list->rows, capacity, sizeof(*field)) : NULL;
-		if (!rows)
-			return false;
-		list->rows = rows;
-		reading->capacity = capacity;
-	}
-	struct field *row = &list->rows[list->count++];
-	*row = *field;
-	row->name = take_bytes(name);
-	row->type_name = take_bytes(type_name);
-	return row->name && row->type_name;
-}
-
 static bool add_known(struct fields_reading *reading, const struct type *declaring,
 		      const struct arguments *arguments, const struct net_field *known)
 {
@@ -302,10 +258,10 @@ static bool add_known(struct fields_reading *reading, const struct type *declari
 		field.type = type_find(reading->runtime, table);
 		type_name_append(reading->runtime, table, &type_name);
 	} else {
-		text_puts(&type_name, name_of_element(field.element_type));
+		text_puts(&type_name, field_element_name(field.element_type));
 	}
 	text_append(&name, known->name, known->name_size);
-	return add_field(reading, &field, &name, &type_name);
+	return field_rows_add(&reading->rows, &field, &name, &type_name);
 }
 
 /* The fields that one type of the chain declares; false in *@p ret_is_known: no row of the table fits. */
@@ -356,7 +312,7 @@ static bool add_unnamed(struct fields_reading *reading)
 			continue;
 		count++;
 		text_printf(&name, FIELD_UNNAMED "at %" PRIx32 ">", at);
-		if (!add_field(reading, &field, &name, &type_name))
+		if (!field_rows_add(&reading->rows, &field, &name, &type_name))
 			return false;
 	}
 	return true;
@@ -379,8 +335,8 @@ static bool add_enum(struct fields_reading *reading, bool *ret_is_enum)
 		return true;
 	const struct field field = { .declaring = type, .element_type = element_of(value.code) };
 	text_puts(&name, "value__");
-	text_puts(&type_name_of, name_of_element(field.element_type));
-	return add_field(reading, &field, &name, &type_name_of);
+	text_puts(&type_name_of, field_element_name(field.element_type));
+	return field_rows_add(&reading->rows, &field, &name, &type_name_of);
 }
 
 static bool read_struct(struct fields_reading *reading)
@@ -416,12 +372,17 @@ enum hd_status aot_fields(struct runtime *runtime, const struct type *type, stru
 	bool has_fields = !type->is_free && type->category != CATEGORY_SZ_ARRAY &&
 			  type->category != CATEGORY_MD_ARRAY &&
 			  type->category != CATEGORY_INTERFACE;
+	bool is_told = false;
+	if (has_fields)
+		TRY(symbol_fields(runtime, type, ret, &is_told, err));
+	if (is_told)
+		return HD_OK;
 	bool is_read = !has_fields ||
 		       (is_struct_type(type) ? read_struct(&reading) : read_class(&reading));
 	if (!is_read) {
-		field_list_deinit(&reading.list);
+		field_list_deinit(&reading.rows.list);
 		return fail_nomem(err);
 	}
-	*ret = reading.list;
+	*ret = reading.rows.list;
 	return HD_OK;
 }

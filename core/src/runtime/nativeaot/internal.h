@@ -8,11 +8,14 @@
 #include "runtime/nativeaot/ready_to_run.h"
 #include "runtime/runtime_base.h"
 
+struct aot_symbols;
 struct descriptor;
 struct target_module;
 struct type_map;
 struct method_map;
 struct cfi;
+struct field;
+struct source_line;
 
 /** The addresses that a runtime tells of itself; 0: not known. */
 struct aot_globals {
@@ -35,12 +38,14 @@ struct nativeaot {
 	struct ready_to_run image; /**< its tables; image.address is 0: not known */
 	uint64_t
 		type_manager; /**< address of the word that all its MethodTables lead to; 0: not known */
-	uint64_t sync_entries;      /**< of SyncTable.s_entries, entry 0; 0: not known */
-	uint32_t sync_count;        /**< index of the first entry that was never used */
-	struct type_map *types;     /**< MethodTables and their names; NULL: not known */
-	struct method_map *methods; /**< code and its names; NULL: not known */
-	struct cfi *cfi;            /**< of the program's code; NULL until the first look-up */
-	uint64_t name_extra;        /**< see type_name.h: AOT_NAME_EXTRA_MAX */
+	uint64_t sync_entries;       /**< of SyncTable.s_entries, entry 0; 0: not known */
+	uint32_t sync_count;         /**< index of the first entry that was never used */
+	struct type_map *types;      /**< MethodTables and their names; NULL: not known */
+	struct method_map *methods;  /**< code and its names; NULL: not known */
+	struct cfi *cfi;             /**< of the program's code; NULL until the first look-up */
+	uint64_t name_extra;         /**< see type_name.h: AOT_NAME_EXTRA_MAX */
+	struct aot_symbols *symbols; /**< see aot_symbols(); NULL until then, or there are none */
+	bool has_tried_symbols;
 };
 
 static inline struct nativeaot *aot_of(const struct runtime *runtime)
@@ -82,3 +87,10 @@ void aot_code_destroy(struct runtime *runtime);
 bool aot_name_method(struct runtime *runtime, uint64_t method, char *buf, size_t size,
 		     uint32_t *ret_token);
 void aot_sign_method(struct runtime *runtime, uint64_t method, struct text *text);
+/** Free what aot_symbols() has kept; NULL is allowed. */
+void aot_symbols_destroy(struct aot_symbols *symbols);
+/** static_ops.address and function_ops.line of NativeAOT, by symbols. */
+uint64_t aot_static_address(struct runtime *runtime, const struct field *field,
+			    const struct runtime_thread *thread);
+bool aot_source_line(struct runtime *runtime, uint64_t method, uint64_t place,
+		     struct source_line *ret);

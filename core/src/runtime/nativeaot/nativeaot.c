@@ -126,6 +126,7 @@ static void aot_close(struct runtime *runtime)
 {
 	aot_code_destroy(runtime);
 	aot_names_destroy(runtime);
+	aot_symbols_destroy(aot_of(runtime)->symbols);
 	descriptor_destroy(aot_of(runtime)->descriptor);
 	runtime_base_deinit(runtime);
 	mem_free(runtime);
@@ -161,8 +162,8 @@ static enum hd_status aot_open(struct target *target, struct job *job, struct ru
 }
 
 static const struct sync_ops sync = { aot_sync_table, aot_sync_block };
-static const struct static_ops statics = { aot_statics, aot_static_name };
-static const struct function_ops functions = { aot_functions, aot_function_rows };
+static const struct static_ops statics = { aot_statics, aot_static_name, aot_static_address };
+static const struct function_ops functions = { aot_functions, aot_function_rows, aot_source_line };
 
 const struct runtime_ops nativeaot_ops = {
 	.name = "NativeAOT",

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The objects that hold static fields, and the references in them (doc/nativeaot.md 6; GCStaticsNode.cs,
- * ThreadStaticsNode.cs).  Which class declares a field is not in the program.
+ * ThreadStaticsNode.cs).  Which class declares a field only symbols tell.
  */
 #include "runtime/nativeaot/statics.h"
 
 #include <inttypes.h>
 
 #include "runtime/nativeaot/internal.h"
+#include "runtime/nativeaot/symbols/symbol_statics.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/findings.h"
@@ -22,19 +23,51 @@
 
 #define STRIDE 1024u
 
+/* A token that is the index of a symbol_static, and which word of it the slot is: the last one, or one behind it. */
+#define TOKEN_NAMED  0x80000000u
+#define TOKEN_THREAD 0x40000000u
+#define TOKEN_SHIFT  6u
+#define TOKEN_INDEX  0xffffffu
+#define TOKEN_PART   0x3fu
+
 struct statics_reading {
 	struct runtime *runtime;
 	struct static_slots slots;
 	bool is_cut;
+	bool is_named; /* symbols may know the fields of the object that is read */
 };
 
-/* The type of the object at @p address, or NULL: there is none. */
-static const struct type *type_of_object(struct runtime *runtime, uint64_t address)
+const struct type *aot_type_of_object(struct runtime *runtime, uint64_t address)
 {
 	uint64_t word = 0;
 	if (!address || address % 8 || !memory_u64(runtime->memory, address, &word))
 		return NULL;
 	return type_find(runtime, word & ~(uint64_t)7);
+}
+
+/*
+ * Tell by symbols what the slot at @p offset of an object is.  Names are kept by type and token: so each slot has a token
+ * of its own, which says which of the symbols it is.
+ */
+static void name_slot(struct statics_reading *reading, uint64_t offset, struct static_slot *slot)
+{
+	const struct symbol_statics *statics = symbol_statics(reading->runtime);
+	bool is_thread = slot->thread != UINT32_MAX;
+	uint32_t index = 0, part = 0;
+	slot->token = (uint32_t)slot->address & ~TOKEN_NAMED;
+	const struct symbol_static *field =
+		statics && reading->is_named
+			? symbol_static_at(statics, is_thread, is_thread ? offset : slot->address,
+					   &index, &part)
+			: NULL;
+	if (!field || index > TOKEN_INDEX)
+		return;
+	part = part / 8 < TOKEN_PART ? part / 8 : TOKEN_PART;
+	slot->token = TOKEN_NAMED | (is_thread ? TOKEN_THREAD : 0) | index << TOKEN_SHIFT | part;
+	const struct aot_symbols *symbols = aot_symbols(reading->runtime);
+	uint64_t table = aot_symbols_table(symbols, &symbols->types.rows[field->type]);
+	const struct type *type = table ? type_find(reading->runtime, table) : NULL;
+	slot->type = type ? type : slot->type;
 }
 
 /* Add the references in the object at @p address. */
@@ -52,12 +85,15 @@ static bool add_slots(struct statics_reading *reading, uint64_t address, const s
 			}
 			if (!PAGES_RESERVE(&reading->slots, rows))
 				return false;
-			reading->slots.rows[reading->slots.rows_count++] = (struct static_slot){
+			struct static_slot *slot =
+				&reading->slots.rows[reading->slots.rows_count++];
+			*slot = (struct static_slot){
 				.address = address + at,
 				.type = type,
 				.thread = thread,
 				.is_initialised = true,
 			};
+			name_slot(reading, at, slot);
 		}
 	}
 	return true;
@@ -67,15 +103,15 @@ static bool add_slots(struct statics_reading *reading, uint64_t address, const s
  * A cell has the address of the object, or of a word with it.  Until a class is initialised, bit 0 is
  * set.
  */
-static const struct type *holder_at(struct runtime *runtime, uint64_t cell, uint64_t *ret)
+const struct type *aot_holder_at(struct runtime *runtime, uint64_t cell, uint64_t *ret)
 {
 	uint64_t value = 0;
 	if (!memory_u64(runtime->memory, cell, &value))
 		return NULL;
 	value &= ~(uint64_t)7;
-	const struct type *type = type_of_object(runtime, value);
+	const struct type *type = aot_type_of_object(runtime, value);
 	if (!type && value && memory_u64(runtime->memory, value, &value))
-		type = type_of_object(runtime, value);
+		type = aot_type_of_object(runtime, value);
 	*ret = value;
 	return type;
 }
@@ -85,6 +121,7 @@ static enum hd_status read_cells(struct statics_reading *reading, struct job *jo
 {
 	struct runtime *runtime = reading->runtime;
 	uint64_t begin = 0, size = 0;
+	reading->is_named = true;
 	if (!ready_to_run_section(&aot_of(runtime)->image, READY_TO_RUN_GC_STATICS, &begin, &size))
 		return HD_OK;
 	for (uint64_t i = 0; i < size / 4 && i < CELLS_MAX; i++) {
@@ -94,7 +131,7 @@ static enum hd_status read_cells(struct statics_reading *reading, struct job *jo
 			return fail_cancelled(err);
 		const struct type *type =
 			memory_i32(runtime->memory, at, &distance)
-				? holder_at(runtime, at + (uint64_t)(int64_t)distance, &holder)
+				? aot_holder_at(runtime, at + (uint64_t)(int64_t)distance, &holder)
 				: NULL;
 		reading->slots.types++;
 		reading->slots.broken += !type;
@@ -131,7 +168,9 @@ static bool read_thread_objects(struct statics_reading *reading, uint32_t thread
 	struct thread_local_data data;
 	const struct runtime_thread *of = runtime_thread_at(runtime, thread);
 	for (unsigned int i = 1; aot_thread_locals(runtime, of, i, &data); i++) {
-		const struct type *type = type_of_object(runtime, data.object);
+		/* If there are several modules, the first is the program. */
+		reading->is_named = i == 1;
+		const struct type *type = aot_type_of_object(runtime, data.object);
 		if (type && !add_slots(reading, data.object, type, thread))
 			return false;
 	}
@@ -205,6 +244,14 @@ enum hd_status aot_statics_quietly(struct runtime *runtime, struct static_slots 
 
 void aot_static_name(struct runtime *runtime, const struct static_slot *slot, struct text *text)
 {
-	(void)runtime;
+	const struct symbol_statics *statics =
+		slot->token & TOKEN_NAMED ? symbol_statics(runtime) : NULL;
+	uint32_t index = slot->token >> TOKEN_SHIFT & TOKEN_INDEX;
+	if (statics) {
+		const struct symbol_static *rows =
+			slot->token & TOKEN_THREAD ? statics->thread_fields : statics->fields;
+		symbol_static_name(runtime, &rows[index], 8 * (slot->token & TOKEN_PART), text);
+		return;
+	}
 	text_printf(text, "<static field at %" PRIx64 ">", slot->address);
 }

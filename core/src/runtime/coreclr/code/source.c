@@ -193,6 +193,9 @@ static struct source_recent *recent_of(struct source_cache *cache, uint64_t plac
 bool runtime_source_line(struct runtime *runtime, uint64_t method_desc, uint64_t place,
 			 struct source_line *ret)
 {
+	const struct function_ops *functions = runtime_ops(runtime)->functions;
+	if (functions && functions->line)
+		return place && functions->line(runtime, method_desc, place, ret);
 	struct source_cache *cache = source_cache(runtime);
 	bool is_new;
 	if (!cache || !place)

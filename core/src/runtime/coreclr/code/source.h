@@ -2,14 +2,7 @@
 #pragma once
 
 #include "runtime/runtime.h"
-
-/** A line of source code. */
-struct source_line {
-	const char *
-		file; /**< its path as the compiler saw it; borrowed, as long as the runtime lives and
-			   * runtime_symbols_set() is not called; may hold any bytes except NUL */
-	uint32_t line, column; /**< from 1 */
-};
+#include "runtime/source_line.h"
 
 /**
  * Look up PDBs in the folder @p symbols from now on, too (module_pdb_open()); NULL: in the one that

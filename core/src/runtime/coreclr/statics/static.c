@@ -9,6 +9,7 @@
 #include "runtime/coreclr/modules/module.h"
 #include "runtime/coreclr/statics/static_base.h"
 #include "runtime/coreclr/types/method_table.h"
+#include "runtime/runtime_ops.h"
 
 /* MTFlags2 of 9 and 10: a DynamicStaticsInfo lies before the auxiliary data. */
 #define HAS_DYNAMIC_STATICS 0x2u
@@ -137,7 +138,10 @@ uint64_t field_static_address(struct runtime *runtime, const struct field *field
 {
 	bool initialised = true;
 	uint64_t address = 0;
-	if (field->is_static && !field->is_thread_static && field->is_rva) {
+	const struct static_ops *statics = runtime_ops(runtime)->statics;
+	if (field->is_static && !field->is_thread_static && statics && statics->address) {
+		address = statics->address(runtime, field, NULL);
+	} else if (field->is_static && !field->is_thread_static && field->is_rva) {
 		const struct module *module = module_find(runtime, field->declaring->module);
 		address = module ? module_rva(runtime, module, field->offset) : 0;
 	} else if (field->is_static && !field->is_thread_static) {

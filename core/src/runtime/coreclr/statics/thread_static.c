@@ -8,6 +8,7 @@
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/statics/static_base.h"
+#include "runtime/runtime_ops.h"
 #include "runtime/statics.h"
 
 /* TLSIndex: kind and number. */
@@ -243,6 +244,9 @@ uint64_t field_thread_static_address(struct runtime *runtime, const struct field
 {
 	struct thread_static_key key;
 	struct thread_storage storage;
+	const struct static_ops *statics = runtime_ops(runtime)->statics;
+	if (field->is_thread_static && statics && statics->address)
+		return statics->address(runtime, field, thread);
 	if (!field->is_thread_static || !thread_static_key_read(runtime, field->declaring, &key) ||
 	    !thread_storage_read(runtime, thread, &storage))
 		return 0;
