@@ -8,6 +8,7 @@
 #include "runtime/nativeaot/symbols/source_lines.h"
 #include "runtime/nativeaot/symbols/symbol_walk.h"
 #include "runtime/nativeaot/symbols/symbols.h"
+#include "runtime/variables.h"
 #include "targets/target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -73,10 +74,35 @@ static void check_lines(struct target *target, struct aot_symbols *symbols)
 	}
 }
 
+/* The variables of a few functions, of a program without MethodTables. */
+static void check_variables(struct target *target, struct aot_symbols *symbols)
+{
+	struct nativeaot aot = { .symbols = symbols, .has_tried_symbols = true };
+	struct method_variables variables;
+	struct variable_home *homes;
+	aot.base.target = target;
+	type_symbols_deinit(&symbols->tables);
+	for (size_t i = 0; i < symbols->types.functions_count && i < CLASSES_MAX; i++) {
+		uint64_t place = symbols->types.functions[i].begin;
+		if (aot_variables(&aot.base, place, &variables, &homes, NULL) != HD_OK)
+			continue;
+		require(variables.argument_count <= variables.count);
+		for (size_t k = 0; k < variables.count; k++) {
+			require(homes[k].kind <= HOME_NONE && variables.rows[k].type_name);
+			mem_free(variables.rows[k].name);
+			mem_free(variables.rows[k].type_name);
+		}
+		mem_free(variables.rows);
+		mem_free(homes);
+	}
+}
+
 /* Any bytes as the file with the symbols of a program: no crash, no hang, no other file is opened. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct target target = { .kind = TARGET_CORE, .options = { .max_mem = MEMORY_MAX } };
+	struct target target = { .kind = TARGET_CORE,
+				 .arch = &arch_x86_64,
+				 .options = { .max_mem = MEMORY_MAX } };
 	struct debug_bytes debug = { .bytes = mem_alloc(size + 1, 1), .size = size };
 	struct aot_symbols *symbols = mem_calloc(1, sizeof(*symbols));
 	const char *why = NULL;
@@ -90,6 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_types(&symbols->types);
 		check_walk(symbols);
 		check_lines(&target, symbols);
+		check_variables(&target, symbols);
 	}
 	debug_bytes_deinit(&debug);
 	aot_symbols_destroy(symbols);

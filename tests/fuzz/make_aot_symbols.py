@@ -13,6 +13,7 @@ COMPRESSED = 1 << 11
 Section = tuple[str, int, bytes, int, int]  # name, type, content, sh_link, flags
 
 ARRAY, CLASS, ENUM, MEMBER, POINTER, REFERENCE, UNIT = 0x01, 0x02, 0x04, 0x0D, 0x0F, 0x10, 0x11
+PARAMETER = 0x05
 INHERITANCE, SUBRANGE, BASE, SUBPROGRAM, VARIABLE = 0x1C, 0x21, 0x24, 0x2E, 0x34
 AT_LOCATION, AT_NAME, AT_SIZE, AT_LINES, AT_LOW, AT_HIGH, AT_PRODUCER = (
     2,
@@ -23,6 +24,7 @@ AT_LOCATION, AT_NAME, AT_SIZE, AT_LINES, AT_LOW, AT_HIGH, AT_PRODUCER = (
     0x12,
     0x25,
 )
+AT_FRAME_BASE = 0x40
 AT_UPPER, AT_PLACE, AT_DECLARATION, AT_ENCODING, AT_SPECIFICATION, AT_TYPE = (
     0x2F,
     0x38,
@@ -149,6 +151,16 @@ def begin(producer: str = "NetRuntime") -> Dwarf:
     return dwarf
 
 
+# A register, on the stack, in two registers, in a list with a range, and in one that is not there.
+PLACES: list[tuple[int, object]] = [
+    (PARAMETER, b"\x55"),
+    (PARAMETER, b"\x91\x70"),
+    (PARAMETER, b"\x55\x93\x08\x54\x93\x08"),
+    (VARIABLE, 0),
+    (VARIABLE, 0x10000),
+    (VARIABLE, b"\x90\x11"),
+]
+
 Member = tuple[str, str, int]  # name, type, place; -1: static
 
 
@@ -205,7 +217,13 @@ def usual(producer: str = "NetRuntime") -> Dwarf:
     add_static(dwarf, "Node.s_number", cell(0x9000, 8))
     add_static(dwarf, "Node.s_list", place(0x9100))
     add_static(dwarf, "Node.t_name", b"\x91\x08")
-    dwarf.entry(SUBPROGRAM, [(AT_LOW, FORM_ADDR, 0x1000), (AT_HIGH, FORM_DATA4, 0x40)])
+    base = (AT_FRAME_BASE, FORM_EXPRESSION, b"\x56")
+    dwarf.entry(SUBPROGRAM, [(AT_LOW, FORM_ADDR, 0x1000), (AT_HIGH, FORM_DATA4, 0x40), base], True)
+    for i, (tag, where) in enumerate(PLACES):
+        form = FORM_SEC if isinstance(where, int) else FORM_EXPRESSION
+        head = [(AT_NAME, FORM_STRP, f"v{i}"), (AT_TYPE, FORM_REF4, "Node&")]
+        dwarf.entry(tag, head + [(AT_LOCATION, form, where)])
+    dwarf.end()
     dwarf.end()
     return dwarf
 
@@ -286,12 +304,13 @@ def file(
         (".debug_abbrev", dwarf.abbrev() if abbrev is None else abbrev),
         (".debug_str", dwarf.strings),
         (".debug_line", line),
+        (".debug_loc", struct.pack("<QQH", 0x1000, 0x1010, 1) + b"\x53" + bytes(16)),
     ]
     sections: list[Section] = [
         (name, PROGBITS, packed(data) if is_packed else data, 0, COMPRESSED if is_packed else 0)
         for name, data in debug
     ]
-    return elf(sections + [(".symtab", SYMTAB, table, 6, 0), (".strtab", STRTAB, names, 0, 0)])
+    return elf(sections + [(".symtab", SYMTAB, table, 7, 0), (".strtab", STRTAB, names, 0, 0)])
 
 
 def deep(count: int) -> Dwarf:

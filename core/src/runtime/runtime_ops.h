@@ -13,6 +13,7 @@ struct code_info;
 struct field;
 struct field_list;
 struct job;
+struct method_variables;
 struct module;
 struct source_line;
 struct stack_ops;
@@ -22,6 +23,7 @@ struct sync_block;
 struct text;
 struct thread_local_data;
 struct type;
+struct variable_home;
 
 /** The things that a runtime may have or not: the row of a command says which of them it needs. */
 enum runtime_capability {
@@ -74,6 +76,14 @@ struct function_ops {
 	/** See code_function_rows(); NULL: each has unwind codes, which the processor's arch reads. */
 	bool (*rows)(struct runtime *runtime, const struct code_function *function,
 		     struct text *ret);
+	/**
+	 * The variables of the method that runs at @p place, to be given to method_variables_deinit(), and
+	 * where each of them is then, to be given to mem_free(); nothing is known: no rows.  NULL: by the
+	 * metadata, PDBs and debug info of CoreCLR.
+	 */
+	enum hd_status (*variables)(struct runtime *runtime, uint64_t place,
+				    struct method_variables *ret, struct variable_home **ret_homes,
+				    struct hd_error *err);
 	/** See runtime_source_line(); NULL: by the PDBs of modules. */
 	bool (*line)(struct runtime *runtime, uint64_t method, uint64_t place,
 		     struct source_line *ret);

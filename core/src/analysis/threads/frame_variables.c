@@ -3,6 +3,7 @@
 
 #include "runtime/coreclr/code/debug_info.h"
 #include "runtime/coreclr/code/source.h"
+#include "runtime/runtime_ops.h"
 #include "util/alloc.h"
 
 /* Bytes of a boxed struct that are none of its fields: its MethodTable, and the header of objects. */
@@ -131,6 +132,30 @@ static void read_variable_row(const struct frame_reading *reading,
 		read_variable_value(reading, variable, word, row);
 }
 
+/* The variables of a program whose symbols have them. */
+static enum hd_status read_by_symbols(const struct frame_reading *reading, uint64_t place,
+				      struct frame_variables *ret, struct hd_error *err)
+{
+	struct runtime *runtime = reading->heap->runtime;
+	HD_FREE struct variable_home *homes = NULL;
+	struct frame_variables variables = { 0 };
+	TRY(runtime_ops(runtime)->functions->variables(runtime, place, &variables.method, &homes,
+						       err));
+	size_t count = variables.method.count;
+	variables.rows = mem_calloc(count + 1, sizeof(*variables.rows));
+	if (!variables.rows) {
+		frame_variables_deinit(&variables);
+		return fail_nomem(err);
+	}
+	variables.has_homes = count > 0;
+	for (size_t i = 0; i < count; i++) {
+		read_variable_row(reading, &variables.method.rows[i], &homes[i],
+				  &variables.rows[i]);
+	}
+	*ret = variables;
+	return HD_OK;
+}
+
 enum hd_status frame_variables_read(struct heap *heap, const struct stack_frame *frame,
 				    const struct frame_registers *registers,
 				    struct frame_variables *ret, struct hd_error *err)
@@ -140,6 +165,9 @@ enum hd_status frame_variables_read(struct heap *heap, const struct stack_frame 
 	struct frame_variables variables = { 0 };
 	/* A return address is after the call. */
 	uint64_t place = frame->ip - !frame->is_active, *budget = coreclr_debug_budget(runtime);
+	const struct function_ops *functions = runtime_ops(runtime)->functions;
+	if (functions && functions->variables)
+		return read_by_symbols(&reading, place, ret, err);
 	struct code_info code;
 	uint32_t il = IL_UNKNOWN;
 	bool has_code = budget && runtime_code_at(runtime, place, &code) &&

@@ -15,7 +15,9 @@ struct type_map;
 struct method_map;
 struct cfi;
 struct field;
+struct method_variables;
 struct source_line;
+struct variable_home;
 
 /** The addresses that a runtime tells of itself; 0: not known. */
 struct aot_globals {
@@ -89,7 +91,10 @@ bool aot_name_method(struct runtime *runtime, uint64_t method, char *buf, size_t
 void aot_sign_method(struct runtime *runtime, uint64_t method, struct text *text);
 /** Free what aot_symbols() has kept; NULL is allowed. */
 void aot_symbols_destroy(struct aot_symbols *symbols);
-/** static_ops.address and function_ops.line of NativeAOT, by symbols. */
+/** static_ops.address, function_ops.variables and function_ops.line of NativeAOT, by symbols. */
+HD_NODISCARD enum hd_status aot_variables(struct runtime *runtime, uint64_t place,
+					  struct method_variables *ret,
+					  struct variable_home **ret_homes, struct hd_error *err);
 uint64_t aot_static_address(struct runtime *runtime, const struct field *field,
 			    const struct runtime_thread *thread);
 bool aot_source_line(struct runtime *runtime, uint64_t method, uint64_t place,

@@ -163,7 +163,8 @@ static enum hd_status aot_open(struct target *target, struct job *job, struct ru
 
 static const struct sync_ops sync = { aot_sync_table, aot_sync_block };
 static const struct static_ops statics = { aot_statics, aot_static_name, aot_static_address };
-static const struct function_ops functions = { aot_functions, aot_function_rows, aot_source_line };
+static const struct function_ops functions = { aot_functions, aot_function_rows, aot_variables,
+					       aot_source_line };
 
 const struct runtime_ops nativeaot_ops = {
 	.name = "NativeAOT",

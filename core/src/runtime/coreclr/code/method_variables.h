@@ -3,25 +3,7 @@
 
 #include "runtime/coreclr/code/code.h"
 #include "runtime/coreclr/types/field.h"
-
-/** An argument or a local of a method. */
-struct method_variable {
-	char *name;              /**< owned; NULL: not known */
-	char *type_name;         /**< owned; never NULL: "" where it is not known */
-	const struct type *type; /**< NULL: not loaded, or not known; by reference: what the
-				  * reference leads to */
-	uint8_t element_type;    /**< enum element_type of what it holds; 0: not known */
-	uint8_t target_type;     /**< of an ELEMENT_BYREF: of what it refers to */
-	bool is_hidden;          /**< a local that the source does not have at this place */
-};
-
-/** All of a method: the arguments (this is the first), then the locals. */
-struct method_variables {
-	struct method_variable *rows;
-	size_t count, argument_count;
-	bool has_names;        /**< a PDB has the names of locals */
-	const char *no_locals; /**< why it is not known which locals there are; static; or NULL */
-};
+#include "runtime/variables.h"
 
 /** In place of an offset: not known.  No local has a name then. */
 #define IL_UNKNOWN UINT32_MAX

@@ -2,30 +2,7 @@
 #pragma once
 
 #include "runtime/coreclr/code/code.h"
-
-/** Where a variable is (ICorDebugInfo::VarLocType), or that it is nowhere. */
-enum home_kind {
-	HOME_REGISTER,
-	HOME_REGISTER_ADDRESS, /**< the register holds its address */
-	HOME_FLOAT_REGISTER,
-	HOME_STACK,          /**< at a register and an offset */
-	HOME_STACK_ADDRESS,  /**< its address is there */
-	HOME_REGISTERS,      /**< in two of them */
-	HOME_REGISTER_STACK, /**< one half in each */
-	HOME_STACK_REGISTER,
-	HOME_STACK_TWICE,
-	HOME_OTHER, /**< a place that this processor does not have */
-	HOME_NONE,  /**< nothing is said about it */
-};
-
-struct variable_home {
-	uint8_t kind;   /**< enum home_kind */
-	uint8_t number; /**< its register (a number of struct arch), or that of its address;
-			 * HOME_FLOAT_REGISTER: its number among those,
-			 * or ARCH_NONE */
-	uint8_t second; /**< in two places: the other register, or that of the address */
-	int32_t offset; /**< on the stack, relative to the register */
-};
+#include "runtime/variables.h"
 
 /**
  * Where the variables of a method are while the instruction at @p place runs (doc/coreclr.md
