@@ -311,6 +311,40 @@ TEST(frames_are_return_addresses_up_to_zero)
 	check_lost(address, 2, true);
 }
 
+/* A look from the first word on for each of them would take minutes. */
+TEST(many_return_addresses_are_read_in_a_row)
+{
+	enum {
+		FRAMES = 100000
+	};
+	uint64_t addresses_type =
+		fake_type(fake, &(struct fake_type){ .base_size = 24,
+						     .component_size = 8,
+						     .flags = 0x000a0000u,
+						     .per_inst = fake->object_type });
+	fake_segment(fake, 0, GENERATION_LOH, 0x100000);
+	uint64_t trace = fake_object(fake, addresses_type, FRAMES);
+	uint64_t address = make_exception(exception_type, NULL);
+	struct exception_info info;
+	struct exception_frame frame;
+	uint32_t right = 0;
+	/* Every other word says that it was thrown again. */
+	for (uint32_t i = 0; i < FRAMES; i++)
+		fake_poke_u64(&fake->memory, trace + 16 + 8 * (uint64_t)i, i % 2 ? 0x1000 + i : 1);
+	fake_poke_u64(&fake->memory, address + TRACE, trace);
+	CU_ASSERT_FATAL(read_at(address, &info));
+	for (uint32_t i = 0; i < FRAMES / 2; i++)
+		right += exception_frame_at(fake->heap, &info, i, &frame) &&
+			 frame.ip == 0x1001 + 2 * (uint64_t)i;
+	ASSERT_UINT(right, FRAMES / 2);
+	/* Back to the first ones. */
+	CU_ASSERT(exception_frame_at(fake->heap, &info, 1, &frame));
+	ASSERT_UINT(frame.ip, 0x1003);
+	CU_ASSERT(exception_frame_at(fake->heap, &info, 0, &frame));
+	ASSERT_UINT(frame.ip, 0x1001);
+	exception_info_deinit(&info);
+}
+
 TEST(frames_are_read_through_an_array_of_objects)
 {
 	uint64_t trace = make_trace(), list = fake_object(fake, fake->object_array_type, 1);

@@ -103,19 +103,27 @@ static bool find_trace(struct heap *heap, uint64_t address, struct trace *ret)
  *
  * @return false when that cannot be read
  */
-static bool return_at(struct heap *heap, const struct trace *trace, uint32_t index, uint64_t *ret)
+static bool return_at(struct heap *heap, const struct trace *trace, struct exception_info *info,
+		      uint32_t index, uint64_t *ret)
 {
+	bool is_after = index >= info->last.frame;
+	uint32_t frame = is_after ? info->last.frame : 0;
 	*ret = 0;
-	for (uint32_t i = 0; i < trace->size; i++) {
+	for (uint32_t i = is_after ? info->last.word : 0; i < trace->size; i++) {
 		uint64_t word = 0;
 		if (!memory_u64(heap->memory, trace->data + 8 * (uint64_t)i, &word))
 			return false;
 		if (word == TRACE_THROWN_AGAIN)
 			continue;
-		if (!word || !index--) {
+		if (!word)
+			return true;
+		if (frame == index) {
+			info->last.frame = index;
+			info->last.word = i;
 			*ret = word;
 			return true;
 		}
+		frame++;
 	}
 	return true;
 }
@@ -136,7 +144,7 @@ uint64_t exception_inner_at(struct heap *heap, const struct exception_info *info
 	return inner;
 }
 
-bool exception_frame_at(struct heap *heap, const struct exception_info *info, uint32_t index,
+bool exception_frame_at(struct heap *heap, struct exception_info *info, uint32_t index,
 			struct exception_frame *ret)
 {
 	struct trace trace;
@@ -146,7 +154,7 @@ bool exception_frame_at(struct heap *heap, const struct exception_info *info, ui
 	if (trace.is_returns) {
 		struct code_info code = { .method_desc = 0 };
 		uint64_t ip = 0;
-		if (!return_at(heap, &trace, index, &ip) || !ip)
+		if (!return_at(heap, &trace, info, index, &ip) || !ip)
 			return false;
 		(void)runtime_code_at(heap->runtime, ip - 1, &code);
 		*ret = (struct exception_frame){ .ip = ip,
@@ -163,7 +171,7 @@ bool exception_frame_at(struct heap *heap, const struct exception_info *info, ui
 	return true;
 }
 
-bool exception_frames_lost(struct heap *heap, const struct exception_info *info, uint32_t count)
+bool exception_frames_lost(struct heap *heap, struct exception_info *info, uint32_t count)
 {
 	struct trace trace;
 	uint32_t all;
@@ -173,6 +181,6 @@ bool exception_frames_lost(struct heap *heap, const struct exception_info *info,
 	if (!find_trace(heap, info->stack_trace_array, &trace))
 		return true;
 	if (trace.is_returns)
-		return !return_at(heap, &trace, count, &ip) || ip;
+		return !return_at(heap, &trace, info, count, &ip) || ip;
 	return !trace_count(heap->memory, trace.data, &all) || count < all;
 }

@@ -114,15 +114,25 @@ struct exception_info {
 	bool stack_trace_lost, remote_trace_lost;
 	uint64_t stack_trace_array;
 	uint64_t inner_array; /**< _innerExceptions of an AggregateException, or 0 */
+	/**
+	 * Where exception_frame_at() was last: the frame with that number is at that word of an
+	 * array of return addresses.
+	 */
+	struct {
+		uint32_t frame, word;
+	} last;
 };
 /** False when it is not an exception, or the names of its fields are not known. */
 bool exception_read(struct heap *heap, const struct object *object, struct exception_info *ret);
 void exception_info_deinit(struct exception_info *info);
-/** Frame number @p index of _stackTrace; false after the last one, or when it cannot be read. */
-bool exception_frame_at(struct heap *heap, const struct exception_info *info, uint32_t index,
+/**
+ * Frame number @p index of _stackTrace; false after the last one, or when it cannot be read.  All of them, one after the
+ * other, cost time linear in their number.
+ */
+bool exception_frame_at(struct heap *heap, struct exception_info *info, uint32_t index,
 			struct exception_frame *ret);
 /** Does _stackTrace have more than the @p count frames that exception_frame_at() gave? */
-bool exception_frames_lost(struct heap *heap, const struct exception_info *info, uint32_t count);
+bool exception_frames_lost(struct heap *heap, struct exception_info *info, uint32_t count);
 /** Inner exception number @p index; 0: there are no more, or they cannot be read. */
 uint64_t exception_inner_at(struct heap *heap, const struct exception_info *info, uint32_t index);
 /** Is @p type System.Exception or derived from it? */

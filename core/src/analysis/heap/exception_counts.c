@@ -83,7 +83,7 @@ static struct exception_text read_text(struct exception_counts *counts, const st
 static void read_frames(struct exception_counts *counts, const struct object *object,
 			struct exception_key *key)
 {
-	const struct exception_info info = {
+	struct exception_info info = {
 		.address = object->address,
 		.stack_trace_array = exception_trace_of(counts->members, object, counts->base),
 	};

@@ -33,8 +33,7 @@ SCHEMA(thrown, .name = "exceptions", .is_main = true,
 /* So many frames of an exception are asked for a method of the program. */
 #define THROWN_FRAMES_MAX 200u
 
-static void find_thrown_method(struct call *call, const struct exception_info *info,
-			       struct text *ret)
+static void find_thrown_method(struct call *call, struct exception_info *info, struct text *ret)
 {
 	struct exception_frame frame;
 	uint64_t first = 0;

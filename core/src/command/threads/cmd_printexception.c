@@ -78,7 +78,7 @@ static void write_frame(struct call *call, const struct exception_frame *frame)
 	call->out.text.failed |= name.failed;
 }
 
-static enum hd_status write_exception_frames(struct call *call, const struct exception_info *info,
+static enum hd_status write_exception_frames(struct call *call, struct exception_info *info,
 					     bool *ret_is_lost)
 {
 	struct answer *answer = &call->answer;
@@ -215,7 +215,7 @@ static void write_missing_members(struct answer *answer, const struct exception_
 }
 
 static enum hd_status write_exception(struct call *call, const struct object *object,
-				      const struct exception_info *info)
+				      struct exception_info *info)
 {
 	bool is_stack_lost;
 	const struct cell cells[EXCEPTION_COLUMNS] = {
