@@ -262,8 +262,9 @@ static enum hd_status no_socket(const struct socket_search *search, const struct
 	return fail(
 		err, HD_ERR_NOTFOUND, 0,
 		"process %d (%s) has no diagnostics socket in %s: it is not a program of .NET Core "
-		"3 or later, has just started, or DOTNET_EnableDiagnostics=0 is set; heapdump "
-		"%d export FILE reads its memory instead",
+		"3 or later, was compiled by NativeAOT without EventSourceSupport, has just "
+		"started, or DOTNET_EnableDiagnostics=0 is set; heapdump %d export FILE reads its "
+		"memory instead",
 		search->pid, status.name,
 		search->directory.bytes ? search->directory.bytes : "/tmp", search->pid);
 }
