@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "framework/absent.h"
+#include "framework/delegate.h"
 #include "inspect/value.h"
 #include "support/assert_more.h"
 #include "support/fake_types.h"
@@ -142,6 +143,34 @@ TEST(a_compiled_one_has_the_same_in_other_fields)
 	CU_ASSERT_FATAL(read_at(address, &info));
 	ASSERT_UINT(info.invocation_list, list);
 	ASSERT_UINT(info.invocation_count, 2);
+}
+
+TEST(rules_read_the_words_of_a_compiled_one)
+{
+	uint64_t target = fake_string(fake, "this"), address = fake_object(fake, compiled_type, 0);
+	uint64_t list = fake_object(fake, fake->object_array_type, 3);
+	struct heap *heap = fake_heap(fake);
+	struct members *members = NULL;
+	struct window window = { .memory = heap->memory };
+	struct delegate_words words;
+	struct object object;
+	CU_ASSERT_FATAL(members_create(heap, &members, NULL) == HD_OK);
+	fake_poke_u64(&fake->memory, address + TARGET, target);
+	fake_poke_u64(&fake->memory, address + AUX, 3);
+	CU_ASSERT_FATAL(object_read(heap, &window, address, &object));
+	/* No list: one handler. */
+	CU_ASSERT_TRUE(delegate_handlers_read(members, &object, &words));
+	ASSERT_UINT(words.handlers, 0);
+	fake_poke_u64(&fake->memory, address + LIST, list);
+	CU_ASSERT_TRUE(delegate_handlers_read(members, &object, &words));
+	ASSERT_UINT(words.handlers, list);
+	ASSERT_UINT(words.count, 3);
+	ASSERT_UINT(delegate_target(members, &object).bits, target);
+	/* Nothing of CoreCLR's is missing. */
+	enum fact absent[FACTS];
+	ASSERT_UINT(facts_absent(heap, absent), 0);
+	window_deinit(&window);
+	members_destroy(members);
 }
 
 TEST(a_multicast_one_has_a_list)

@@ -58,13 +58,22 @@ static uint32_t read_handler_list(const struct report_facts *facts, uint32_t del
 		       : HD_NONE;
 }
 
+static uint32_t handler_target(const struct report_facts *facts, uint32_t handler)
+{
+	struct object object;
+	if (!facts_object(facts, handler, &object))
+		return HD_NONE;
+	struct member target = delegate_target(facts->members, &object);
+	return target.state == MEMBER_READ ? facts_node(facts, target.bits) : HD_NONE;
+}
+
 static void count_handlers(const struct report_facts *facts, uint64_t *seen, struct event *event)
 {
 	const struct csr *forward = &facts->graph->forward;
 	uint64_t begin = csr_begin(forward, event->list), end = csr_begin(forward, event->list + 1);
 	for (; begin < end; begin++) {
 		uint32_t handler = forward->targets[begin];
-		uint32_t target = facts_fact_node(facts, handler, FACT_DELEGATE_TARGET);
+		uint32_t target = handler_target(facts, handler);
 		event->handlers++;
 		if (target == HD_NONE || target == handler)
 			continue;
@@ -87,7 +96,7 @@ static void forget_seen(const struct report_facts *facts, uint64_t *seen, const 
 	const struct csr *forward = &facts->graph->forward;
 	uint64_t end = csr_begin(forward, event->list + 1);
 	for (uint64_t i = csr_begin(forward, event->list); i < end; i++) {
-		uint32_t target = facts_fact_node(facts, forward->targets[i], FACT_DELEGATE_TARGET);
+		uint32_t target = handler_target(facts, forward->targets[i]);
 		if (target != HD_NONE)
 			seen[target / 64] = 0;
 	}
@@ -100,8 +109,7 @@ static void claim_handlers(struct report_facts *facts, const struct event *event
 	facts_claim(facts, event->list);
 	for (uint64_t i = csr_begin(forward, event->list); i < end; i++) {
 		facts_claim(facts, forward->targets[i]);
-		facts_claim(facts,
-			    facts_fact_node(facts, forward->targets[i], FACT_DELEGATE_TARGET));
+		facts_claim(facts, handler_target(facts, forward->targets[i]));
 	}
 }
 

@@ -64,9 +64,27 @@ bool delegate_words_read(struct heap *heap, const struct object *object,
 	return target.state != MEMBER_ABSENT && code.state != MEMBER_ABSENT;
 }
 
+/* The same in a program that was compiled ahead of time. */
+static bool read_compiled_handlers(struct members *members, const struct object *object,
+				   struct delegate_words *ret)
+{
+	for (size_t i = 0; i < sizeof(compiled) / sizeof(compiled[0]); i++) {
+		struct member extra = member_of(members, object, compiled[i].extra),
+			      helper = member_of(members, object, compiled[i].helper);
+		if (extra.state != MEMBER_READ ||
+		    (helper.state != MEMBER_READ && helper.state != MEMBER_NULL))
+			continue;
+		*ret = (struct delegate_words){ .handlers = helper.bits, .count = extra.bits };
+		return true;
+	}
+	return false;
+}
+
 bool delegate_handlers_read(struct members *members, const struct object *object,
 			    struct delegate_words *ret)
 {
+	if (read_compiled_handlers(members, object, ret))
+		return true;
 	struct member handlers = fact_of(members, object, FACT_DELEGATE_LIST),
 		      count = fact_of(members, object, FACT_DELEGATE_COUNT);
 	if (handlers.state == MEMBER_ABSENT)
@@ -75,6 +93,15 @@ bool delegate_handlers_read(struct members *members, const struct object *object
 		count = fact_of(members, object, FACT_DELEGATE_EXTRA);
 	*ret = (struct delegate_words){ .handlers = handlers.bits, .count = count.bits };
 	return handlers.state == MEMBER_READ && count.state == MEMBER_READ;
+}
+
+struct member delegate_target(struct members *members, const struct object *object)
+{
+	for (size_t i = 0; i < sizeof(compiled) / sizeof(compiled[0]); i++) {
+		if (member_of(members, object, compiled[i].extra).state != MEMBER_ABSENT)
+			return member_of(members, object, compiled[i].target);
+	}
+	return fact_of(members, object, FACT_DELEGATE_TARGET);
 }
 
 bool delegate_handlers_check(const struct object *array, uint64_t count)

@@ -23,6 +23,9 @@ bool delegate_words_read(struct heap *heap, const struct object *object,
 bool delegate_handlers_read(struct members *members, const struct object *object,
 			    struct delegate_words *ret);
 
+/** The object whose method it calls; itself for a static method. */
+struct member delegate_target(struct members *members, const struct object *object);
+
 /**
  * Is @p array a list of at least @p count handlers: an array of references, or of structs of one
  * reference each?  Other delegates have other things in these words.

@@ -1,3 +1,2 @@
 file: --no-files corefiles/nativeaot10.core.zst
-exit: 1
 triage
