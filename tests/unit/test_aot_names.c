@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* MethodTables of a made-up program, and their names. */
+#include "arch/arch.h"
 #include "runtime/nativeaot/internal.h"
+#include "runtime/nativeaot/method_table.h"
 #include "runtime/nativeaot/names.h"
 #include "runtime/nativeaot/type_map.h"
 #include "runtime/nativeaot/type_name.h"
+#include "runtime/type.h"
 #include "support/native_maker.h"
 #include "support/suite.h"
 #include "targets/target.h"
+#include "util/findings.h"
 
 #define TABLES   ((uint64_t)0x7f4000000000)
 #define FIXUPS   ((uint64_t)0x7f4001000000)
@@ -37,6 +41,8 @@ enum {
 	FREE,
 	STATICS,
 	POINTER,
+	CONTINUATION,
+	SUSPENDED,
 	FIRST_FREE
 };
 
@@ -103,6 +109,15 @@ static void make_metadata(struct program *program)
 	name_table(program, OBJECT, native_type(metadata, system, 0, "Object"));
 	name_table(program, INT32, native_type(metadata, system, 0, "Int32"));
 	name_table(program, LIST, native_type(metadata, shop, 0, "List`1"));
+	uint32_t compiler = native_namespace(
+		metadata,
+		(struct native_handle){
+			NATIVE_NAMESPACE,
+			native_namespace(metadata,
+					 (struct native_handle){ NATIVE_NAMESPACE, system },
+					 "Runtime") },
+		"CompilerServices");
+	name_table(program, CONTINUATION, native_type(metadata, compiler, 0, "Continuation"));
 	uint32_t pair = native_type(metadata, shop, 0, "Pair`2");
 	name_table(program, PAIR, pair);
 	name_table(program, INNER, native_type(metadata, 0, pair, "Inner`1"));
@@ -125,6 +140,14 @@ static void make_tables(struct program *program)
 	put_table(program, VECTOR, PARAMETERIZED | 0x80000000u | ELEMENT(23) | 4, 32, TABLE(INT32));
 	put_table(program, POINTER, PARAMETERIZED | ELEMENT(26), 0, TABLE(INT32));
 	put_table(program, STATICS, 0, 48, TABLE(OBJECT));
+	put_table(program, CONTINUATION, ELEMENT(20), 40, TABLE(OBJECT));
+	/* A size and a base class, and two series: Next, and two references behind what all have. */
+	put_table(program, SUSPENDED, 0x01000000u, 72, TABLE(CONTINUATION));
+	fake_poke_u64(&program->memory, TABLE(SUSPENDED) - 8, 2);
+	fake_poke_u64(&program->memory, TABLE(SUSPENDED) - 16, 8);
+	fake_poke_u64(&program->memory, TABLE(SUSPENDED) - 24, (uint64_t)-64);
+	fake_poke_u64(&program->memory, TABLE(SUSPENDED) - 32, 32);
+	fake_poke_u64(&program->memory, TABLE(SUSPENDED) - 40, (uint64_t)-56);
 }
 
 static void read_types(struct program *program)
@@ -202,12 +225,57 @@ TEST(names_are_made_of_definitions_and_their_arguments)
 	}
 }
 
+TEST(what_runtime_async_keeps_has_a_table_without_a_tail)
+{
+	struct program *program = make_program(11);
+	struct runtime *runtime = &program->aot.base;
+	struct type type;
+	put_table(program, FIRST_FREE, 0x01000000u, 72, TABLE(INT32));
+	read_types(program);
+	program->target.arch = &arch_x86_64;
+	/* The first word behind Continuation's leads to itself, those of all other tables elsewhere. */
+	program->aot.type_manager = TABLE(CONTINUATION) + AOT_METHOD_TABLE_SIZE;
+	CU_ASSERT_FALSE(aot_describe_type(runtime, TABLE(SUSPENDED), &type));
+	program->aot.globals.continuation = aot_known_type(runtime, AOT_TYPE_CONTINUATION);
+	CU_ASSERT_EQUAL(program->aot.globals.continuation, TABLE(CONTINUATION));
+	CU_ASSERT_TRUE(aot_describe_type(runtime, TABLE(SUSPENDED), &type));
+	CU_ASSERT_EQUAL(type.base_size, 72);
+	CU_ASSERT_TRUE(type.has_pointers);
+	CU_ASSERT_EQUAL(type.parent, TABLE(CONTINUATION));
+	/* Another base class. */
+	CU_ASSERT_FALSE(aot_describe_type(runtime, TABLE(FIRST_FREE), &type));
+	check_name(program, SUSPENDED, "Continuation_32_0_2");
+	destroy_program(program);
+}
+
+/* A program that was compiled without names of methods, or without those of types, too. */
+TEST(what_the_compiler_left_out_is_told)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		struct program *program = make_program(10);
+		struct runtime *runtime = &program->aot.base;
+		struct hd_error err;
+		read_types(program);
+		type_map_deinit(&program->types);
+		program->types = (struct type_map){ .is_cut = false };
+		program->aot.image.address = METADATA;
+		if (i)
+			program->aot.image.count = 0;
+		CU_ASSERT_EQUAL_FATAL(aot_names_read(runtime, &err), HD_OK);
+		CU_ASSERT_EQUAL(program->target.findings.count, 1 + i);
+		CU_ASSERT_TRUE(findings_has(&program->target.findings, FINDING_MISSING_SYMBOLS));
+		aot_names_destroy(runtime);
+		findings_deinit(&program->target.findings);
+		destroy_program(program);
+	}
+}
+
 TEST(a_table_without_a_record_says_its_address)
 {
 	struct program *program = make_program(10);
 	put_table(program, FIRST_FREE, ELEMENT(20), 24, TABLE(OBJECT));
 	read_types(program);
-	check_name(program, FIRST_FREE, "<unknown type 7f4000000e00>");
+	check_name(program, FIRST_FREE, "<unknown type 7f4000001000>");
 	check_name(program, COUNT + 1, "<unknown type 7f4000003100>");
 	destroy_program(program);
 }
@@ -276,7 +344,7 @@ TEST(a_damaged_table_leaves_the_others_their_names)
 	read_types(program);
 	CU_ASSERT_TRUE(program->types.is_cut);
 	check_name(program, INT32, "System.Int32");
-	check_name(program, FIRST_FREE, "<unknown type 7f4000000e00>");
+	check_name(program, FIRST_FREE, "<unknown type 7f4000001000>");
 	destroy_program(program);
 }
 

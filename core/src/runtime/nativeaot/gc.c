@@ -6,10 +6,35 @@
 
 #include "runtime/descriptor.h"
 #include "targets/target.h"
+#include "util/findings.h"
 
 #define GENERATION_COUNT    5u
 #define GENERATION_SIZE_MIN 64u
 #define GENERATION_SIZE_MAX 4096u
+
+/* Is the byte in the core itself, and not only in the file of the program, as it was before it ran? */
+static bool is_in_core(const struct target *target, uint64_t address)
+{
+	const struct target_range *range = target_range_at(&target->map, address);
+	return target->kind != TARGET_CORE || target->map.range_count == 0 ||
+	       (range && address - range->start < range->captured);
+}
+
+/*
+ * In 8 the word begins as 1, in data of the file that createdump --withheap leaves out; later releases have it in
+ * zero-filled data.
+ */
+static void check_moving(struct runtime *runtime)
+{
+	struct gc_vars *gc = &runtime->gc;
+	if (!gc->structures_invalid || is_in_core(runtime->target, gc->structures_invalid_at))
+		return;
+	gc->structures_invalid = 0;
+	findings_add(
+		&runtime->target->findings, FINDING_MISSING_SYMBOLS, "take a full dump",
+		"the dump does not say whether a garbage collection was moving objects: if one "
+		"was, verifyheap may call damage what it had moved");
+}
 
 static enum hd_status read_variables(struct runtime *runtime, struct hd_error *err)
 {
@@ -26,7 +51,9 @@ static enum hd_status read_variables(struct runtime *runtime, struct hd_error *e
 	runtime->gc.address = address;
 	runtime->gc.heap_type = 1;
 	gc_vars_take(bytes, &runtime->gc);
-	return gc_vars_read(runtime->target, bytes, &runtime->gc, err);
+	TRY(gc_vars_read(runtime->target, bytes, &runtime->gc, err));
+	check_moving(runtime);
+	return HD_OK;
 }
 
 /* The offset of a field that may be missing; -1: it is. */

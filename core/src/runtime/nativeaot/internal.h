@@ -25,6 +25,7 @@ struct aot_globals {
 	uint64_t thread_store; /**< its ThreadStore */
 	uint64_t gc_vars;      /**< GcDacVars; 11 has a contract descriptor in its place */
 	uint64_t crash;        /**< g_CrashInfoBuffer */
+	uint64_t continuation; /**< MethodTable of Continuation, by its name */
 };
 
 /** A NativeAOT runtime in a target: a program, or a shared library. */

@@ -120,15 +120,29 @@ static bool leads_to_manager(const struct runtime *runtime, const struct aot_met
 }
 
 /*
- * The type of an object that holds static fields has a size and a base class, and nothing after that
- * (GCStaticEETypeNode.cs): the base class is System.Object, which has none.
+ * Types that only the compiler knows have a size and a base class, and nothing after that
+ * (DataOnlyEETypeNode.cs).
  */
+static bool is_data_only(const struct runtime *runtime, const struct aot_method_table *table,
+			 struct aot_method_table *ret_base)
+{
+	return (table->flags & ~pointers_flag(runtime)) == 0 && table->related &&
+	       aot_method_table_read(runtime->memory, table->related, ret_base) &&
+	       leads_to_manager(runtime, ret_base);
+}
+
+/* Objects with static fields derive from System.Object, which has no base class. */
 bool aot_holds_statics(const struct runtime *runtime, const struct aot_method_table *table)
 {
 	struct aot_method_table base;
-	return (table->flags & ~pointers_flag(runtime)) == 0 && table->related &&
-	       aot_method_table_read(runtime->memory, table->related, &base) && base.related == 0 &&
-	       leads_to_manager(runtime, &base);
+	return is_data_only(runtime, table, &base) && base.related == 0;
+}
+
+bool aot_is_continuation(const struct runtime *runtime, const struct aot_method_table *table)
+{
+	struct aot_method_table base;
+	uint64_t known = aot_of(runtime)->globals.continuation;
+	return known && table->related == known && is_data_only(runtime, table, &base);
 }
 
 bool aot_describe_type(const struct runtime *runtime, uint64_t method_table, struct type *ret)
@@ -150,7 +164,8 @@ bool aot_describe_type(const struct runtime *runtime, uint64_t method_table, str
 	ret->category = (uint8_t)category_of(&table);
 	ret->is_string = ret->base_size == 22;
 	if (table.kind == AOT_DEFINITION || !sizes_are_sound(ret) ||
-	    !(aot_holds_statics(runtime, &table) || leads_to_manager(runtime, &table)))
+	    !(aot_holds_statics(runtime, &table) || aot_is_continuation(runtime, &table) ||
+	      leads_to_manager(runtime, &table)))
 		return false;
 	ret->has_pointers = (flags & pointers_flag(runtime)) != 0;
 	ret->has_finalizer = (flags & HAS_FINALIZER) != 0;

@@ -68,6 +68,8 @@ size_t aot_generic_arguments(const struct runtime *runtime, const struct aot_met
 			     uint64_t *ret_definition, uint64_t *ret, size_t capacity);
 /** Is it the type of an object that holds static fields? */
 bool aot_holds_statics(const struct runtime *runtime, const struct aot_method_table *table);
+/** Is it the type of what a method of runtime async keeps while it is suspended? */
+bool aot_is_continuation(const struct runtime *runtime, const struct aot_method_table *table);
 /** Do its objects have references? */
 bool aot_has_references(const struct runtime *runtime, const struct aot_method_table *table);
 /** Bytes of a value of a struct, without what is behind it in a box; 0: they are not known. */

@@ -23,6 +23,37 @@ static void report_cut(const struct runtime *runtime, const char *things)
 		     runtime->path ? runtime->path : "the program");
 }
 
+/* Did the compiler leave the names of methods out, or all rows of their table? */
+static bool has_no_methods(const struct runtime *runtime)
+{
+	const struct ready_to_run *image = &aot_of(runtime)->image;
+	uint64_t begin = 0, size = 0;
+	uint32_t rows = 0;
+	return image->address &&
+	       (!ready_to_run_section(image, READY_TO_RUN_STACK_TRACE_MAP, &begin, &size) ||
+		(memory_u32(runtime->memory, begin, &rows) && rows == 0));
+}
+
+static void report_nameless(const struct runtime *runtime)
+{
+	const struct nativeaot *aot = aot_of(runtime);
+	struct findings *findings = &runtime->target->findings;
+	if (aot->image.address && !aot->types->is_cut && !aot->types->rows_count) {
+		findings_add(findings, FINDING_MISSING_SYMBOLS,
+			     "compile it without IlcDisableReflection",
+			     "%s has no names of types: each is shown by the address of its "
+			     "MethodTable, and what is known of types by their names is not known",
+			     runtime_path(runtime));
+	}
+	if (has_no_methods(runtime)) {
+		findings_add(findings, FINDING_MISSING_SYMBOLS,
+			     "compile it without StackTraceSupport=false",
+			     "%s has no table of the names of its methods: most frames are shown "
+			     "by address, and what threads do is not known",
+			     runtime_path(runtime));
+	}
+}
+
 enum hd_status aot_names_read(struct runtime *runtime, struct hd_error *err)
 {
 	struct nativeaot *aot = aot_of(runtime);
@@ -33,11 +64,13 @@ enum hd_status aot_names_read(struct runtime *runtime, struct hd_error *err)
 		report_cut(runtime, "types");
 	runtime->tables.object = aot_known_type(runtime, AOT_TYPE_OBJECT);
 	runtime->tables.exception = aot_known_type(runtime, AOT_TYPE_EXCEPTION);
+	aot->globals.continuation = aot_known_type(runtime, AOT_TYPE_CONTINUATION);
 	aot->methods = mem_calloc(1, sizeof(*aot->methods));
 	TRY_MEMORY(aot->methods, err);
 	TRY(method_map_read(runtime->memory, &aot->image, aot->types, aot->methods, err));
 	if (aot->methods->is_cut)
 		report_cut(runtime, "methods");
+	report_nameless(runtime);
 	return HD_OK;
 }
 
@@ -60,6 +93,7 @@ uint64_t aot_known_type(const struct runtime *runtime, enum aot_known type)
 		[AOT_TYPE_OBJECT] = "System.Object",
 		[AOT_TYPE_EXCEPTION] = "System.Exception",
 		[AOT_TYPE_THREAD] = "System.Threading.Thread",
+		[AOT_TYPE_CONTINUATION] = "System.Runtime.CompilerServices.Continuation",
 	};
 	const struct nativeaot *aot = aot_of(runtime);
 	return aot->types ? type_map_find(aot->types, names[type]) : 0;

@@ -8,6 +8,7 @@ enum aot_known {
 	AOT_TYPE_OBJECT,
 	AOT_TYPE_EXCEPTION,
 	AOT_TYPE_THREAD,
+	AOT_TYPE_CONTINUATION, /**< of a suspended method of runtime async */
 	AOT_KNOWN_TYPES
 };
 

@@ -11,6 +11,9 @@
 #include "runtime/nativeaot/method_table.h"
 #include "runtime/nativeaot/type_map.h"
 
+/* Most series of a GCDesc that a name tells. */
+#define SERIES_MAX 16u
+
 #define ITEMS_MAX     512u
 #define STEPS_MAX     AOT_NAME_MAX
 #define STEPS_USUAL   AOT_NAME_USUAL
@@ -222,6 +225,33 @@ static bool is_canon(const struct writer *writer, uint64_t address,
 	       !type_map_type(writer->aot->types, address).offset;
 }
 
+/*
+ * "Continuation_32_0_2": bytes behind those of Continuation, and where among them how many references are; CoreCLR's have the same
+ * names (CompilerTypeSystemContext.AsyncContinuations.cs).
+ */
+static void append_continuation(const struct writer *writer, uint64_t address,
+				const struct aot_method_table *table)
+{
+	struct memory *memory = writer->aot->base.memory;
+	struct aot_method_table base = { .base_size = 0 };
+	uint64_t count = 0, offset = 0, size = 0;
+	(void)aot_method_table_read(memory, table->related, &base);
+	uint64_t data = base.base_size >= 8 ? base.base_size - 8 : 0;
+	text_printf(writer->text, "Continuation_%" PRIu64,
+		    table->base_size >= data + 8 ? table->base_size - data - 8 : 0);
+	/* The GCDesc: {size less that of the object, offset} backwards in front of the count. */
+	if (!memory_u64(memory, address - 8, &count) || count > SERIES_MAX)
+		return;
+	for (uint64_t i = 0; i < count && memory_u64(memory, address - 16 - 16 * i, &offset) &&
+			     memory_u64(memory, address - 24 - 16 * i, &size);
+	     i++) {
+		if (offset >= data) {
+			text_printf(writer->text, "_%" PRIu64 "_%" PRIu64, offset - data,
+				    (size + table->base_size) / 8);
+		}
+	}
+}
+
 static void write_table(struct writer *writer, uint64_t address, unsigned int depth)
 {
 	struct memory *memory = writer->aot->base.memory;
@@ -233,6 +263,8 @@ static void write_table(struct writer *writer, uint64_t address, unsigned int de
 		append_unknown(writer, address);
 	} else if (aot_holds_statics(&writer->aot->base, &table)) {
 		text_puts(writer->text, "<static fields>");
+	} else if (aot_is_continuation(&writer->aot->base, &table)) {
+		append_continuation(writer, address, &table);
 	} else if (table.kind == AOT_PARAMETERIZED) {
 		push_parameterized(writer, &table, depth);
 	} else if (depth && is_canon(writer, address, &table)) {
