@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# reach.sh musl|arm64|nativeaot [VERSION...]: programs of other kinds than this machine's: .NET for linux-musl-x64 (Alpine), run by
+# reach.sh musl|arm64|nativeaot|nativeaot-kinds|nativeaot-heap [VERSION...]: programs of other kinds than this machine's: .NET for linux-musl-x64 (Alpine), run by
 # Debian's musl, for linux-arm64, run in a virtual machine and by qemu-user, with heapdump built for arm64, too, and NativeAOT
-# programs, compiled here.
+# programs, compiled here: of each release, compiled in other ways and as libraries (a kind in place of a version), and with heaps
+# that are collected or damaged.
 #
 # It takes two minutes, and twenty for arm64, fetches NuGet's runtime packs and dotnet-dump (all pinned, in BUILD/reach) and Debian's
 # packages for arm64, and ends with 77 where these, the .NET SDK, musl-tools, or qemu-user-static, qemu-system-arm and
@@ -24,8 +25,16 @@ nativeaot)
     shift
     exec tests/reach/check_nativeaot.py "$@"
     ;;
+nativeaot-kinds)
+    shift
+    exec tests/reach/check_nativeaot_kinds.py "$@"
+    ;;
+nativeaot-heap)
+    shift
+    exec tests/reach/check_nativeaot_heap.py "$@"
+    ;;
 *)
-    echo "usage: reach.sh musl|arm64|nativeaot [VERSION...]" >&2
+    echo "usage: reach.sh musl|arm64|nativeaot|nativeaot-kinds|nativeaot-heap [VERSION...]" >&2
     exit 2
     ;;
 esac

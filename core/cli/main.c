@@ -294,6 +294,7 @@ static int help(struct cli *cli)
 		"  --lenient       count and skip malformed records of a dump file\n"
 		"  --sysroot DIR   look up the module files of a core below DIR\n"
 		"  --symbols DIR   look up PDBs and symbol files, for lines and names, in DIR\n"
+		"  --runtime NAME  of several .NET runtimes, the one in the module of that name\n"
 		"  --no-files      read no module files next to a core\n"
 		"  --trust-files   use module files that nothing proves to be right\n"
 		"  --no-sandbox    read the target in this process, which may do anything\n"

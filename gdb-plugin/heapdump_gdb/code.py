@@ -15,7 +15,7 @@ from heapdump_gdb.session import Session, write_error
 from heapdump_gdb.target import connection, core_path
 
 # Settings that decide what is read of a core.
-SETTINGS = ("max-mem", "workers", "sysroot", "symbols", "files", "trust-files")
+SETTINGS = ("max-mem", "workers", "sysroot", "symbols", "runtime", "files", "trust-files")
 RUNTIME = "libcoreclr.so"
 # A program with a runtime of its own in it exports one of these: a single-file one, and one compiled ahead of time (NativeAOT).
 OWN_RUNTIME = ("DotNetRuntimeInfo", "DotNetRuntimeDebugHeader", "DotNetRuntimeContractDescriptor")

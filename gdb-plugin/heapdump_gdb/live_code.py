@@ -13,7 +13,7 @@ from heapdump import native
 from heapdump_gdb.code_file import CodeFile, version_of
 from heapdump_gdb.session import Session
 
-SETTINGS = ("max-mem", "workers", "sysroot", "symbols", "files", "trust-files")
+SETTINGS = ("max-mem", "workers", "sysroot", "symbols", "runtime", "files", "trust-files")
 MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S{4}) ([0-9a-f]+) \S+ \d+\s*(.*)")
 NO_IMAGE = re.compile(r"\.(?:dll|pdb|dat|ttf|cache)$")
 # .NET maps the code that it compiles twice: to be written, and to be run.

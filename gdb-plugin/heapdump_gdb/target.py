@@ -18,7 +18,7 @@ from heapdump_gdb.asking import answer_of, define_hook
 
 PAGE = 4096
 # Settings that decide how a target is read.
-SETTINGS = ("backend", "files", "trust-files", "sysroot")
+SETTINGS = ("backend", "files", "trust-files", "sysroot", "runtime")
 # Whatever these say, bytes seen before may be others now.
 EVENTS = (
     "cont",

@@ -189,7 +189,7 @@ std::string key_of(lldb::SBTarget &target, lldb::SBProcess &process, hd_session 
 	std::string key = std::to_string(process.GetUniqueID()) + " " +
 			  std::to_string(process.GetProcessID()) + " " +
 			  std::to_string(process.GetStopID(true));
-	for (const char *name : { "backend", "files", "trust-files", "sysroot" }) {
+	for (const char *name : { "backend", "files", "trust-files", "sysroot", "runtime" }) {
 		char value[HD_SETTING_SIZE];
 		key += "\n";
 		if (hd_session_get(session, name, value, sizeof(value), nullptr) == HD_OK)

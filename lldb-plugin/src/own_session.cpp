@@ -17,8 +17,8 @@ OwnSession::OwnSession(hd_session *settings)
 {
 	if (hd_session_create(&handle_, nullptr) != HD_OK)
 		return;
-	for (const char *name :
-	     { "max-mem", "workers", "sysroot", "symbols", "files", "trust-files", "backend" }) {
+	for (const char *name : { "max-mem", "workers", "sysroot", "symbols", "runtime", "files",
+				  "trust-files", "backend" }) {
 		char value[HD_SETTING_SIZE];
 		if (hd_session_get(settings, name, value, sizeof(value), nullptr) == HD_OK)
 			(void)!hd_session_set(handle_, name, value, nullptr);

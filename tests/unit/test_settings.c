@@ -59,12 +59,12 @@ static void set(const char *name, const char *value)
 TEST(every_setting_has_a_default_and_help)
 {
 	static const char *const expected[][2] = {
-		{ "max-mem", "0" },   { "max-stop", "10" },     { "workers", "0" },
-		{ "width", "auto" },  { "color", "auto" },      { "format", "text" },
-		{ "raw-csv", "off" }, { "sysroot", "" },        { "symbols", "" },
-		{ "files", "on" },    { "trust-files", "off" }, { "copy-all", "off" },
-		{ "exact", "off" },   { "snapshot", "0" },      { "pager", "on" },
-		{ "code", "on" },     { "backend", "auto" },
+		{ "max-mem", "0" },    { "max-stop", "10" }, { "workers", "0" },
+		{ "width", "auto" },   { "color", "auto" },  { "format", "text" },
+		{ "raw-csv", "off" },  { "sysroot", "" },    { "symbols", "" },
+		{ "runtime", "" },     { "files", "on" },    { "trust-files", "off" },
+		{ "copy-all", "off" }, { "exact", "off" },   { "snapshot", "0" },
+		{ "pager", "on" },     { "code", "on" },     { "backend", "auto" },
 	};
 	const char *help = NULL;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
@@ -72,7 +72,7 @@ TEST(every_setting_has_a_default_and_help)
 		CU_ASSERT(help && strlen(help) > 10);
 		ASSERT_TEXT(get(expected[i][0]), expected[i][1]);
 	}
-	CU_ASSERT_PTR_NULL(hd_setting_name(17, &help));
+	CU_ASSERT_PTR_NULL(hd_setting_name(18, &help));
 	CU_ASSERT_PTR_NULL(hd_setting_name(SIZE_MAX, NULL));
 }
 
@@ -105,6 +105,8 @@ TEST(what_is_set_is_read_back)
 		{ "sysroot", "", "" },
 		{ "symbols", "/", "/" },
 		{ "symbols", "", "" },
+		{ "runtime", "libone.so", "libone.so" },
+		{ "runtime", "", "" },
 		{ "files", "off", "off" },
 		{ "files", "on", "on" },
 		{ "trust-files", "on", "on" },

@@ -99,6 +99,8 @@ HD_API void hd_session_destroy(struct hd_session *session);
  * - "sysroot": a folder in which the files that a core names are looked up; "" = none
  * - "symbols": a folder in which portable PDBs are looked up, for lines of source code, and symbol
  *   files of native libraries, for names of functions; "" = none
+ * - "runtime": the file name (or the path) of the module whose .NET runtime is meant, where a target has
+ *   several; "" = the first that is found
  * - "files": "on" (the default), or "off": read no module files
  * - "copy-all": "off" (the default), or "on": copy all memory of a process, even what no answer
  *   needs

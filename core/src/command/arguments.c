@@ -23,8 +23,8 @@ enum {
 	COMMON_RAW_CSV,
 	COMMON_SYSROOT = 9,
 	COMMON_SYMBOLS = 10,
-	COMMON_MAX_MEM = 12,
-	COMMON_COUNT = 17
+	COMMON_MAX_MEM = 13,
+	COMMON_COUNT = 18
 };
 
 const struct option common_options[COMMON_COUNT + 1] = {
@@ -48,6 +48,8 @@ const struct option common_options[COMMON_COUNT + 1] = {
 	  NULL },
 	{ "symbols", VALUE_FOLDER, "DIR",
 	  "look up PDBs and symbol files, for lines and names, in DIR", NULL },
+	{ "runtime", VALUE_TEXT, "NAME",
+	  "when a core or process is opened: of several .NET runtimes, that of module NAME", NULL },
 	{ "workers", VALUE_NUMBER, "N", "threads for this command", NULL },
 	{ "max-mem", VALUE_TEXT, "SIZE", "memory that opening may take", NULL },
 	{ "max-stop", VALUE_NUMBER, "SECONDS",

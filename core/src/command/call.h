@@ -194,7 +194,7 @@ const struct command *command_at(size_t index);
 const struct command *command_find(const char *name);
 
 /** The long options that every command takes: json, lenient, no-files, trust-files,
- * sysroot, symbols, workers, max-mem, width, color. */
+ * sysroot, symbols, runtime, workers, max-mem, width, color. */
 extern const struct option common_options[];
 
 /**

@@ -110,8 +110,8 @@ static enum hd_status ensure_open(struct call *call)
 	struct hd_session *session = call->session;
 	const char *path = session->deferred;
 	bool accounts = needs_of(call) == NEEDS_ACCOUNT;
-	call->settings.account = accounts;
-	call->settings.residency =
+	call->settings.asked.account = accounts;
+	call->settings.asked.residency =
 		accounts || needs_of(call) == NEEDS_OUTLINE || needs_of(call) == NEEDS_REPORT;
 	/* Memory that was not copied when another command opened the process is gone. */
 	if (!path && accounts && session->target && session->target->kind == TARGET_PROCESS &&

@@ -46,6 +46,9 @@ HD_NODISCARD enum hd_status runtime_open(struct target *target, struct job *job,
 /** NULL is allowed. */
 void runtime_destroy(struct runtime *runtime);
 
+/** Add a finding for each other module with a .NET runtime. */
+void runtime_report_others(const struct runtime *runtime);
+
 /** The target in which the runtime was found, and which collects findings. */
 struct target *runtime_target(const struct runtime *runtime);
 /** The processor of the target. */

@@ -3,6 +3,7 @@
 #include "mem/memory.h"
 #include "runtime/code.h"
 #include "runtime/runtime_base.h"
+#include "runtime/several.h"
 #include "runtime/type.h"
 #include "targets/target.h"
 #include "util/alloc.h"
@@ -74,6 +75,8 @@ enum hd_status runtime_open(struct target *target, struct job *job, struct runti
 		if (runtimes[i])
 			status = runtimes[i]->open(target, job, &runtime, &failure);
 	}
+	if (status == HD_ERR_UNSUPPORTED && target->options.runtime)
+		return runtime_fail_name(target, err);
 	if (status != HD_OK) {
 		if (err)
 			*err = failure;

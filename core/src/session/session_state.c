@@ -73,8 +73,9 @@ void hd_session_destroy(struct hd_session *session)
 	if (!session)
 		return;
 	hd_session_close(session);
-	mem_free(session->sysroot);
-	mem_free(session->symbols);
+	mem_free(session->texts.sysroot);
+	mem_free(session->texts.symbols);
+	mem_free(session->texts.runtime);
 	mem_free(session->label);
 	mem_free(session);
 }
@@ -182,12 +183,13 @@ static struct target_options target_options(const struct settings *settings, con
 	return (struct target_options){
 		.sysroot = settings->sysroot,
 		.symbols = settings->symbols,
+		.runtime = settings->runtime,
 		.no_files = settings->no_files,
 		.trust_files = settings->trust_files,
 		.max_mem = job->max_mem,
 		.stop_seconds = settings->max_stop ? settings->max_stop : PROCESS_STOP_SECONDS,
-		.copy_all = settings->copy_all || settings->account,
-		.residency = settings->residency,
+		.copy_all = settings->copy_all || settings->asked.account,
+		.residency = settings->asked.residency,
 		.backend = backends[settings->backend],
 	};
 }

@@ -47,6 +47,12 @@ struct front_settings {
 	bool no_code;  /**< a debugger is not to know managed code */
 };
 
+/** The command asks for this of a process, beside its settings. */
+struct asked_settings {
+	bool account;   /**< copy all of its memory */
+	bool residency; /**< find out what of it is in memory */
+};
+
 /** Settings of a front end, which one command may override. */
 struct settings {
 	uint64_t max_mem; /**< bytes; 0 = a quarter of the machine's memory, less in a cgroup */
@@ -58,11 +64,11 @@ struct settings {
 	bool raw_csv; /**< cells of CSV as they are, also what a spreadsheet takes for a formula */
 	const char *sysroot; /**< borrowed; NULL: files are where the target says */
 	const char *symbols; /**< borrowed: a folder of PDBs, or NULL */
+	const char *runtime; /**< borrowed: see struct target_options; or NULL */
 	bool no_files;       /**< read no module files */
 	bool trust_files;    /**< also use module files that are not proven to be the right ones */
 	bool copy_all;       /**< copy all memory of a process */
-	bool account;        /**< the same, as a command asks for it */
-	bool residency;      /**< find out what of a process is in memory, likewise */
+	struct asked_settings asked;
 	enum backend_setting backend;
 	bool lenient;
 	struct front_settings front;
@@ -71,14 +77,18 @@ struct settings {
 	struct default_settings defaults;
 };
 
+/** Storage of the settings that are texts; NULL: there is none. */
+struct setting_texts {
+	char *sysroot, *symbols, *runtime;
+};
+
 /** See <heapdump/session.h>. */
 struct hd_session {
 	struct settings settings;
 	char *path;     /**< NULL: nothing is open */
 	char *label;    /**< see hd_session_label(); or NULL */
 	char *deferred; /**< to be opened when a command needs it; or NULL */
-	char *sysroot;  /**< storage of settings.sysroot */
-	char *symbols;  /**< storage of settings.symbols */
+	struct setting_texts texts;
 	/* for a dump file: both; for a target: its snapshot, when a command has needed it */
 	const struct format *format;
 	struct hd_graph *graph;

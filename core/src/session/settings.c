@@ -24,6 +24,8 @@ static const struct {
 	{ "raw-csv", "no apostrophe in csv before what a spreadsheet would run: on or off" },
 	{ "sysroot", "look up the files that a core names below this folder (empty = /)" },
 	{ "symbols", "look up PDBs and symbol files (lines, names) in this folder (empty = none)" },
+	{ "runtime",
+	  "of several .NET runtimes, the one in the module of this name (empty = the first)" },
 	{ "files", "read module files next to a core for what it lacks: on or off" },
 	{ "trust-files", "use module files that nothing proves to be right: on or off" },
 	{ "copy-all", "copy all memory of a process, also what no answer needs: on or off" },
@@ -91,8 +93,8 @@ static enum hd_status no_setting(const char *name, struct hd_error *err)
 	return fail(
 		err, HD_ERR_ARGUMENT, 0,
 		"no setting \"%.40s\": there are max-mem, max-stop, workers, width, color, format, "
-		"raw-csv, sysroot, symbols, files, trust-files, copy-all, exact, snapshot, code, backend, "
-		"pager",
+		"raw-csv, sysroot, symbols, runtime, files, trust-files, copy-all, exact, snapshot, code, "
+		"backend, pager",
 		name);
 }
 
@@ -123,9 +125,18 @@ static bool is_folder(const char *name)
 	return strcmp(name, folders[0]) == 0 || strcmp(name, folders[1]) == 0;
 }
 
-static const char **folder_of(struct settings *settings, const char *name)
+/* The only setting that is a name. */
+static bool is_name(const char *name)
 {
-	return strcmp(name, folders[0]) == 0 ? &settings->sysroot : &settings->symbols;
+	return strcmp(name, "runtime") == 0;
+}
+
+/* The text of a setting that is a folder or a name; NULL: it has none. */
+static const char **text_of(struct settings *settings, const char *name)
+{
+	return is_name(name)                   ? &settings->runtime
+	       : strcmp(name, folders[0]) == 0 ? &settings->sysroot
+					       : &settings->symbols;
 }
 
 static enum hd_status set_folder(struct settings *settings, const char *name, const char *value,
@@ -138,7 +149,7 @@ static enum hd_status set_folder(struct settings *settings, const char *name, co
 	}
 	if (folder >= 0)
 		(void)close(folder);
-	*folder_of(settings, name) = *value ? value : NULL;
+	*text_of(settings, name) = *value ? value : NULL;
 	return HD_OK;
 }
 
@@ -233,6 +244,14 @@ enum hd_status settings_set(struct settings *settings, const char *name, const c
 	}
 	if (is_folder(name))
 		return set_folder(settings, name, value, err);
+	if (is_name(name) && strlen(value) >= HD_SETTING_SIZE) {
+		return fail(err, HD_ERR_ARGUMENT, 0, "%s is a name of fewer than %d bytes", name,
+			    HD_SETTING_SIZE);
+	}
+	if (is_name(name)) {
+		*text_of(settings, name) = *value ? value : NULL;
+		return HD_OK;
+	}
 	return set_number(settings, name, value, err);
 }
 
@@ -243,7 +262,7 @@ enum hd_status hd_session_set(struct hd_session *session, const char *name, cons
 		return fail(err, HD_ERR_ARGUMENT, 0,
 			    "a setting needs a session, a name and a value");
 	}
-	if (!is_folder(name))
+	if (!is_folder(name) && !is_name(name))
 		return settings_set(&session->settings, name, value, err);
 	char *copy = mem_strndup(value, strlen(value));
 	TRY_MEMORY(copy, err);
@@ -252,7 +271,9 @@ enum hd_status hd_session_set(struct hd_session *session, const char *name, cons
 		mem_free(copy);
 		return status;
 	}
-	char **own = strcmp(name, folders[0]) == 0 ? &session->sysroot : &session->symbols;
+	char **own = is_name(name)                   ? &session->texts.runtime
+		     : strcmp(name, folders[0]) == 0 ? &session->texts.sysroot
+						     : &session->texts.symbols;
 	mem_free(*own);
 	*own = copy;
 	return HD_OK;
@@ -300,10 +321,10 @@ enum hd_status hd_session_get(const struct hd_session *session, const char *name
 		used = snprintf(buf, size, "auto");
 	} else if (strcmp(name, "width") == 0) {
 		used = snprintf(buf, size, "%" PRIu32, settings->width);
-	} else if (is_folder(name)) {
-		const char *folder =
-			strcmp(name, folders[0]) == 0 ? settings->sysroot : settings->symbols;
-		used = snprintf(buf, size, "%s", folder ? folder : "");
+	} else if (is_folder(name) || is_name(name)) {
+		struct settings copy = *settings;
+		const char *text = *text_of(&copy, name);
+		used = snprintf(buf, size, "%s", text ? text : "");
 	} else if (strcmp(name, "snapshot") == 0) {
 		used = snprintf(buf, size, "%" PRIu32, settings->snapshot);
 	} else {

@@ -10,12 +10,12 @@
 #include "targets/symbol_files.h"
 #include "util/alloc.h"
 
-/* NULL and "" are no folder; false when memory is exhausted. */
-static bool copy_folder(const char *folder, char **ret)
+/* NULL and "" are no text; false when memory is exhausted. */
+static bool copy_text(const char *text, char **ret)
 {
-	if (!folder || !*folder)
+	if (!text || !*text)
 		return true;
-	*ret = mem_strndup(folder, strlen(folder));
+	*ret = mem_strndup(text, strlen(text));
 	return *ret != NULL;
 }
 
@@ -33,15 +33,18 @@ struct target *target_create(enum target_kind kind, const struct target_options 
 		target->options = *options;
 	target->options.sysroot = NULL;
 	target->options.symbols = NULL;
+	target->options.runtime = NULL;
 	target->options.backend = NULL;
 	target->options.server = NULL;
 	target->files.relocations = relocation_cache_create();
 	target->files.symbol_files = symbol_files_create();
 	bool is_good = target->files.relocations && target->files.symbol_files &&
-		       copy_folder(options ? options->sysroot : NULL, &target->files.sysroot) &&
-		       copy_folder(options ? options->symbols : NULL, &target->files.symbols);
+		       copy_text(options ? options->sysroot : NULL, &target->files.sysroot) &&
+		       copy_text(options ? options->symbols : NULL, &target->files.symbols) &&
+		       copy_text(options ? options->runtime : NULL, &target->files.runtime);
 	target->options.sysroot = target->files.sysroot;
 	target->options.symbols = target->files.symbols;
+	target->options.runtime = target->files.runtime;
 	if (!is_good) {
 		target_destroy(target);
 		return NULL;
@@ -80,6 +83,7 @@ void target_destroy(struct target *target)
 	findings_deinit(&target->findings);
 	mem_free(target->files.sysroot);
 	mem_free(target->files.symbols);
+	mem_free(target->files.runtime);
 	mem_free(target);
 }
 

@@ -63,6 +63,7 @@ struct debugger_reading {
 struct target_files {
 	char *sysroot;              /**< the string that options.sysroot points to */
 	char *symbols;              /**< the string that options.symbols points to */
+	char *runtime;              /**< the string that options.runtime points to */
 	struct module_files *files; /**< owned by the target's memory; NULL: none are used */
 	struct relocation_cache *relocations;
 	struct symbol_files *symbol_files;

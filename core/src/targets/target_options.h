@@ -30,6 +30,8 @@ typedef enum hd_status target_find_heap(void *arg, struct memory *memory, struct
 struct target_options {
 	const char *sysroot; /**< folder in which module files are looked up, or NULL */
 	const char *symbols; /**< folder in which PDBs and symbol files are looked up, or NULL */
+	const char *runtime; /**< the file name of the module whose .NET runtime is meant; NULL: the
+			      * first that is found */
 	bool no_files;       /**< do not use bytes of module files */
 	bool trust_files;    /**< also use module files that are not proven to be the right ones */
 	uint64_t max_mem;    /**< bytes that an unpacked or copied target may take, and the lists

@@ -244,6 +244,7 @@ static const struct finding_traits traits[FINDING_KINDS] = {
 	[FINDING_BAD_DESCRIPTOR] = { .name = "bad-descriptor" },
 	[FINDING_UNKNOWN_BUILD] = { .name = "unknown-build" },
 	[FINDING_NEWER_RUNTIME] = { .name = "newer-runtime" },
+	[FINDING_OTHER_RUNTIME] = { .name = "other-runtime" },
 	[FINDING_MISSING_SYMBOLS] = {
 		.name = "missing-symbols",
 		.is_gap = true,

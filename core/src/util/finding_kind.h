@@ -69,6 +69,7 @@ enum finding_kind {
 	FINDING_BAD_DESCRIPTOR,  /**< the contract descriptor is broken */
 	FINDING_UNKNOWN_BUILD,   /**< offsets are those of the release's series, or not known */
 	FINDING_NEWER_RUNTIME,   /**< a major version after the last one that was tested */
+	FINDING_OTHER_RUNTIME,   /**< another .NET runtime, of which nothing is shown */
 	FINDING_MISSING_SYMBOLS, /**< a global of the runtime was not found */
 	FINDING_NO_HEAP,         /**< the heap cannot be read */
 	FINDING_GC_CRASH,        /**< the process ended while it collected garbage */

@@ -189,6 +189,7 @@ enum hd_status run_info_target(struct call *call, bool layout)
 		add_crash(call, &crash, totals.heap.marked);
 		add_gaps(call, &totals);
 		check_modules(call);
+		runtime_report_others(call->heap->runtime);
 		TRY(check_roots(call));
 	} else {
 		findings_add(&target->findings, FINDING_NO_RUNTIME, NULL, "%s", call->err->message);

@@ -12,6 +12,7 @@
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/coreclr/unread.h"
+#include "runtime/several.h"
 #include "targets/elf_image.h"
 #include "targets/target_modules.h"
 #include "util/alloc.h"
@@ -173,7 +174,7 @@ enum hd_status coreclr_find(struct runtime *runtime, struct hd_error *err)
 	     i < target->module_count && !coreclr_of(runtime)->module && tries < RUNTIME_TRIES_MAX;
 	     i++) {
 		const struct target_module *module = &target->modules[i];
-		if (!is_libcoreclr(module->path))
+		if (!is_libcoreclr(module->path) || !runtime_is_meant(target, module))
 			continue;
 		tries++;
 		if (!has_runtime(runtime, module))
@@ -181,7 +182,8 @@ enum hd_status coreclr_find(struct runtime *runtime, struct hd_error *err)
 	}
 	if (!coreclr_of(runtime)->module && unreadable)
 		return fail_symbols(runtime, unreadable, err);
-	if (!coreclr_of(runtime)->module && target->module_count > 0)
+	if (!coreclr_of(runtime)->module && target->module_count > 0 &&
+	    runtime_is_meant(target, &target->modules[0]))
 		runtime->is_single_file = has_runtime(runtime, &target->modules[0]);
 	if (!coreclr_of(runtime)->module)
 		return fail_no_runtime(runtime, err);
