@@ -14,7 +14,7 @@ from heapdump_gdb.live_breakpoints import BreakpointKind, Breakpoints, say
 from heapdump_gdb.live_code import LiveCode
 from heapdump_gdb.live_run import Run
 from heapdump_gdb.session import Session, write_error
-from heapdump_gdb.target import is_native
+from heapdump_gdb.target import connection, is_native
 
 # The runtime stops its threads by the first two, and a client of its diagnostics that went leaves the last.
 SIGNALS = "SIG34 SIG35 SIGUSR1 SIGUSR2 SIGPIPE"
@@ -34,6 +34,7 @@ class Live:
         self._awaits = Awaits()
         self._is_busy = False  # GDB loads a file, which is one that comes
         self._has_handled = False
+        self._has_told_remote = False
         events = gdb.events
         events.stop.connect(self._stopped)
         events.new_objfile.connect(self._file_came)
@@ -84,6 +85,7 @@ class Live:
         if not self._is_followed(inferior):
             if self._code is not None:
                 self._forget()
+            self._tell_remote(inferior)
             return False
         key = (inferior.num, inferior.pid)
         if key != self._key:
@@ -96,6 +98,23 @@ class Live:
             self._breakpoints = Breakpoints(self._kind, self._code, self._update)
             self._let_signals_pass()
         return True
+
+    def _tell_remote(self, inferior: gdb.Inferior) -> None:
+        """Say once what GDB does not know of a process at the other end of a gdbserver, and how it can know it."""
+        if (
+            self._has_told_remote
+            or not inferior.is_valid()
+            or not inferior.pid
+            or connection(inferior) not in ("remote", "extended-remote")
+            or self._session.get("code") != "on"
+            or not has_runtime()
+        ):
+            return
+        self._has_told_remote = True
+        say(
+            "GDB does not follow managed code through gdbserver; clrstack and all commands about the heap work. "
+            '"heapdump export FILE.elf" and "add-symbol-file FILE.elf" give bt and break the code of now'
+        )
 
     def _let_signals_pass(self) -> None:
         """The runtime's own signals are no reason to stop."""

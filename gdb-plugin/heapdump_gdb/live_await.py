@@ -8,6 +8,7 @@ import gdb
 
 METHOD = ".MoveNext"  # the body of an async method
 STATE = "<>1__state"  # from 0 on: it waits in the await of that number
+BUILDER = "<>t__builder"  # an iterator, which has a state, too, has none: it comes back with each value
 INNER_FRAMES = 16
 
 
@@ -25,7 +26,7 @@ def _step_of(frame: gdb.Frame) -> _Step | None:
     if not name.endswith(METHOD) or where.symtab is None:
         return None
     machine = frame.read_var("this")
-    if STATE not in [field.name for field in machine.type.target().fields()]:
+    if not {STATE, BUILDER} <= {field.name for field in machine.type.target().fields()}:
         return None
     block = frame.block()
     rows = [row for row in where.symtab.linetable() if block.start <= row.pc < block.end]

@@ -59,6 +59,10 @@ class LiveCode:
                 found.append((int(begin, 16), int(end, 16), rights, int(offset, 16), path))
         return found
 
+    def program(self) -> str:
+        """The file that runs."""
+        return os.readlink(f"/proc/{self._pid}/exe")
+
     def guarded_pages(self) -> list[tuple[int, int]]:
         """Where code is that a debugger cannot write into."""
         return [

@@ -21,9 +21,11 @@ def hook_places(code: LiveCode) -> list[tuple[int, str, str]]:
         return []
     names = code.registers()
     found: dict[bytes, list[tuple[int, str, str]]] = {}
-    for begin, end, rights, _, path in code.mappings():
-        if not path.endswith(RUNTIME) or "x" not in rights:
-            continue
+    mappings = [row for row in code.mappings() if "x" in row[2]]
+    # A single-file program has the runtime in itself.
+    program = code.program()
+    runtime = [row for row in mappings if row[4].endswith(RUNTIME)]
+    for begin, end, _, _, _ in runtime or [row for row in mappings if row[4] == program]:
         try:
             text = code.read(begin, end - begin)
         except gdb.error:

@@ -12,6 +12,8 @@ namespace
 /// The body of an async method, and its field that is from 0 on while it waits in the await of that number.
 const std::string body = ".MoveNext";
 constexpr const char *state_name = "<>1__state";
+/// An iterator, which has a state, too, has no such field: it comes back with each value.
+constexpr const char *builder_name = "<>t__builder";
 
 /// Frames of the runtime between a call and the publication of what is called; and those of a body, below where a step ended.
 constexpr uint32_t inner_frames = 64;
@@ -87,8 +89,10 @@ void Steps::read_await(lldb::SBFrame &frame)
 	const std::string name = name_of(frame);
 	if (!ends_with(name, body))
 		return;
-	lldb::SBValue state = frame.FindVariable("this").GetChildMemberWithName(state_name);
-	state_ = state.IsValid() ? state.GetLoadAddress() : LLDB_INVALID_ADDRESS;
+	lldb::SBValue machine = frame.FindVariable("this");
+	lldb::SBValue state = machine.GetChildMemberWithName(state_name);
+	const bool is_async = machine.GetChildMemberWithName(builder_name).IsValid();
+	state_ = is_async && state.IsValid() ? state.GetLoadAddress() : LLDB_INVALID_ADDRESS;
 	if (state_ == LLDB_INVALID_ADDRESS)
 		return;
 	method_ = name;

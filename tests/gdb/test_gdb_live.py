@@ -254,6 +254,20 @@ class StartedTest(unittest.TestCase):
         # GDB says where it is without being asked.
         self.assertRegex(between(text, 1), rf"MoveNext .*Program\.cs:{delay + 1}\n")
 
+    def test_next_over_a_yield_comes_back_to_the_caller(self) -> None:
+        text = run(
+            "numbers:1",
+            f"tbreak Program.cs:{line_of('yield return i * 3;')}",
+            "RUN",
+            "next",
+            mark(1),
+            "bt 1",
+            mark(2),
+            "kill",
+        )
+        self.assertRegex(between(text, 1), r"#0 .*Shop\.Program\.Work .*Program\.cs:\d+\n")
+        self.assertNotIn("waits in its await", text)
+
     def test_steps(self) -> None:
         first = line_of("long fee = Program.Fee.Of(amount);")
         text = run(
