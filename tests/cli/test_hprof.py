@@ -15,6 +15,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 # pylint: disable=wrong-import-position
+from hprof_made import Made, sample  # noqa: E402
 from hprof_records import ARRAYS, Hprof  # noqa: E402
 
 SOURCE = Path(os.environ.get("HEAPDUMP_SOURCE", Path(__file__).resolve().parents[2]))
@@ -193,6 +194,113 @@ class HprofTest(unittest.TestCase):
         self.assertEqual(feed[0].statics["Instance"], address[0][0])
         methods = [dump.frames[frame] for trace in dump.traces.values() for frame in trace]
         self.assertIn("Main", [name for of, name in methods if of == "WebShop/Program"])
+
+    def write(self, name: str, data: bytes) -> Path:
+        """A file of these bytes."""
+        path = Path(self.folder.name) / name
+        path.write_bytes(data)
+        return path
+
+    def test_read(self) -> None:
+        """Files with ids of 4 and 8 bytes, of Java and Android, in segments or not, have one graph."""
+        expected = {
+            "java.lang.Class": (9, None),
+            "java.lang.String": (1, 16),
+            "char[]": (1, 24),
+            "byte[]": (1, 56),
+            "shop.Line[]": (1, 24),
+            "shop.Line": (2, 48),
+            "shop.Empty": (1, 24),
+        }
+        larger = {
+            "java.lang.String": (1, 32),
+            "char[]": (1, 32),
+            "byte[]": (1, 64),
+            "shop.Line[]": (1, 48),
+            "shop.Line": (2, 80),
+            "shop.Empty": (1, 40),
+        }
+        for size, version, tag in ((4, "1.0.3", 0x1C), (8, "1.0.2", 0x1C), (4, "1.0.1", 0x0C)):
+            path = self.write(f"made{size}{tag}.hprof", sample(size, version).file(tag))
+            types = {row["name"]: row for row in answer(path, "types")["types"] if row["count"]}
+            for name, (count, bytes_) in (expected | (larger if size == 8 else {})).items():
+                self.assertEqual(types[name]["count"], count, name)
+                if bytes_:
+                    self.assertEqual(types[name]["size"], bytes_, name)
+            found = rows(path, 'SELECT "from", "to" FROM refs WHERE "from" >= 256')
+            self.assertEqual(
+                sorted(map(tuple, found)),
+                [
+                    (0x100, 0x101),
+                    (0x100, 0x103),
+                    (0x101, 0x102),
+                    (0x103, 0x105),
+                    (0x104, 0x100),
+                    (0x104, 0x103),
+                    (0x106, 0x777),
+                ],
+            )
+            roots = rows(path, "SELECT object, kind, name FROM roots")
+            self.assertIn([0x100, "static", "shop.Line.kept"], roots)
+            self.assertIn([0x103, "stack", "shop.Line.run"], roots)
+            self.assertIn([0x104, "handle", None], [[*row[:2], None] for row in roots])
+            self.assertIn([0x101, "finalizer", None], roots)
+            self.assertEqual(len(roots), 16)
+            live = {row[0]: row[1] for row in rows(path, "SELECT address, live FROM objects")}
+            self.assertFalse(live[0x106])
+            self.assertTrue(live[0x105])
+
+    def test_read_what_was_written(self) -> None:
+        """A file of ours has the objects, references and texts' arrays of the heap."""
+        self.export(LEAK)
+        path = Path(self.folder.name) / (LEAK.stem + ".hprof")
+        ours = {row["address"]: row for row in self.objects(LEAK)}
+        again = {row["address"]: row for row in self.objects(path)}
+        self.assertEqual(sorted(set(ours) - set(again))[:3], [])
+        same = [
+            address
+            for address, row in ours.items()
+            if "[" not in row["type"] and row["type"] != "System.String"
+        ]
+        self.assertGreater(len(same), 1000)
+        wrong = [row for row in same if ours[row]["size"] != again[row]["size"]]
+        self.assertEqual(wrong[:3], [])
+        dead = [row for row in same if ours[row]["live"] != again[row]["live"]]
+        handles = rows(LEAK, "SELECT count(*) FROM handles WHERE kind = 'dependent'")[0][0]
+        self.assertLess(len(dead), 40 * (1 + handles))
+
+    def test_bad_files(self) -> None:
+        """A cut file is read as far as it goes; a damaged one ends with an error, or with --lenient."""
+        whole = sample(8).file()
+        path = self.write("cut.hprof", whole[: len(whole) - 60])
+        self.assertIn("cut-file", [row["kind"] for row in answer(path, "info")["findings"]])
+        bad = Made(8)
+        bad.klass(0x10, "java/lang/Object")
+        bad.heap += b"\x77"
+        path = self.write("bad.hprof", bad.file())
+        done = subprocess.run(
+            [PROGRAM, str(path), "info"], capture_output=True, text=True, timeout=60, check=False
+        )
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("a record of a heap dump is damaged", done.stderr)
+        done = subprocess.run(
+            [PROGRAM, "--lenient", str(path), "info"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        self.assertIn("bad-record", done.stdout)
+        for size in range(20, 200, 7):
+            self.write("short.hprof", whole[:size])
+            done = subprocess.run(
+                [PROGRAM, str(Path(self.folder.name) / "short.hprof"), "info"],
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+            self.assertIn(done.returncode, (1, 3), done.stderr)
 
 
 if __name__ == "__main__":

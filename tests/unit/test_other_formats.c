@@ -19,7 +19,6 @@ TEST(dumps_of_other_systems_are_named)
 	check("a.dmp", "PAGEDUMP", 8, "a dump of the kernel of Windows");
 	check("core", "\xcf\xfa\xed\xfe\x07\0\0\1", 8, "macOS");
 	check("core", "KDUMP   ", 8, "crash program");
-	check("a.hprof", "JAVA PROFILE 1.0.2\0", 19, "HPROF");
 }
 
 TEST(traces_of_other_tools_are_named)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "format/gcdump/gcdump.h"
-#include "format/hprof/hprof_writer.h"
+#include "format/hprof/hprof_files.h"
 #include "format/nettrace/nettrace.h"
 #include "format/other_formats.h"
 #include "format/raw/raw_graph.h"
@@ -85,7 +85,9 @@ const struct format speedscope_format = {
 
 const struct format hprof_format = {
 	.name = "hprof",
-	.summary = "HPROF of Java for VisualVM, with contents of a core or process",
+	.summary = "HPROF of Java and Android; for VisualVM, with contents of a core or process",
+	.detect = hprof_detect,
+	.read = hprof_read,
 	.write = hprof_write,
 	.extension = ".hprof",
 	.is_binary = true,
@@ -94,8 +96,9 @@ const struct format hprof_format = {
 };
 
 static const struct format *const formats[] = {
-	&gcdump_format,       &nettrace_format, &rpm_format, /* accepts any text */
-	&heapsnapshot_format, &folded_format,   &speedscope_format, &hprof_format,
+	&gcdump_format,       &nettrace_format, &hprof_format,
+	&rpm_format, /* accepts any text */
+	&heapsnapshot_format, &folded_format,   &speedscope_format,
 };
 
 const struct format *format_at(size_t index)

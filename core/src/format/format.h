@@ -96,6 +96,6 @@ HD_NODISCARD enum hd_status format_open_fd(const struct dump_input *input,
 					   struct hd_graph **ret, const struct format **ret_format,
 					   struct hd_error *err);
 
-extern const struct format rpm_format, gcdump_format, nettrace_format;
+extern const struct format rpm_format, gcdump_format, nettrace_format, hprof_format;
 /* only written: */
-extern const struct format heapsnapshot_format, folded_format, speedscope_format, hprof_format;
+extern const struct format heapsnapshot_format, folded_format, speedscope_format;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "format/hprof/hprof_classes.h"
+#include "format/hprof/hprof_files.h"
 
 /** A thread, and where its frames are. */
 struct hprof_thread {
@@ -71,11 +72,7 @@ struct hprof_writer {
 	uint64_t cut; /**< arrays that were too long, and are cut */
 };
 
-/** struct format's write: classes, references and sizes of a graph, which has no values. */
-enum hd_status hprof_write(const struct hd_graph *graph, const struct write_options *options,
-			   struct job *job, format_write_fn write, void *arg, struct hd_error *err);
-
-/** The same by @p writer, whose first members, up to err, are set. */
+/** hprof_write() by @p writer, whose first members, up to err, are set. */
 HD_NODISCARD enum hd_status hprof_write_with(struct hprof_writer *writer, format_write_fn write,
 					     void *arg);
 
