@@ -146,52 +146,82 @@ static enum hd_status name_class(struct hprof_layouts *layouts, const struct typ
 	return hprof_class_name(&layouts->writer->classes, name, size, end, ret);
 }
 
+/* Add the values of the class that is being made: its fields, and references that no field names. */
+static enum hd_status add_own_values(struct hprof_layouts *layouts, const struct making *making,
+				     const struct type *parent, uint32_t skip)
+{
+	const struct type *type = making->type;
+	const struct hprof_copy copy = { .size = 8,
+					 .is_constant = true,
+					 .is_reference = true,
+					 .constant = type->loader_allocator };
+	TRY(add_flats(layouts, making, skip));
+	TRY(add_unnamed_slots(layouts, making));
+	if (!type->loader_allocator || (parent && parent->loader_allocator))
+		return HD_OK;
+	return add_value(layouts, making, "<LoaderAllocator>", &copy, HPROF_OBJECT);
+}
+
+/* Is it Thread, and not a class that derives from it? */
+static bool is_thread_class(struct runtime *runtime, const struct type *type,
+			    const struct type *parent)
+{
+	return type_is_a(runtime, type, NET_THREAD) &&
+	       (!parent || !type_is_a(runtime, parent, NET_THREAD));
+}
+
+/* How many bytes of its fields are read. */
+static uint32_t fields_end(const struct type *type)
+{
+	uint32_t end = type->base_size > 16 ? type->base_size - 16 : 0;
+	if (type->component_size)
+		return 0;
+	return end < EXTENT_MAX ? end : EXTENT_MAX;
+}
+
+/* Add a class that has no fields yet. */
+static enum hd_status add_class_of(struct hprof_layouts *layouts, const struct type *type,
+				   uint64_t super, uint32_t *ret)
+{
+	struct hprof_class row = { .id = type->method_table,
+				   .super = super,
+				   .size = type->base_size < 24 ? 24 : type->base_size };
+	TRY(name_class(layouts, type, "", &row.name));
+	return hprof_add_class(&layouts->writer->classes, &row, ret);
+}
+
+/* The values of a class: its own, and then those of its base classes. */
+static enum hd_status add_values(struct hprof_layouts *layouts, struct making *making,
+				 const struct type *parent, const struct hprof_known *base)
+{
+	const struct type *type = making->type;
+	making->end = fields_end(type);
+	TRY(making_init(layouts, making));
+	tell_parent_slots(layouts, making, base->first, base->count);
+	TRY(add_own_values(layouts, making, parent, base->own_count));
+	if (is_thread_class(layouts->heap->heap->runtime, type, parent))
+		return add_thread_name(layouts, type);
+	return append_copies(layouts, base->first, base->count);
+}
+
 /* Make the class of a type whose base class has one, or has none. */
 static enum hd_status make_class(struct hprof_layouts *layouts, const struct type *type,
 				 const struct type *parent)
 {
-	struct runtime *runtime = layouts->heap->heap->runtime;
-	struct hprof_classes *classes = &layouts->writer->classes;
-	struct hprof_class row = { .id = type->method_table,
-				   .super = classes->rows[PRESET_OBJECT].id,
-				   .size = type->base_size < 24 ? 24 : type->base_size };
+	const struct hprof_classes *classes = &layouts->writer->classes;
 	HD_CLEANUP(making) struct making making = { .type = type };
-	struct hprof_known *known;
-	uint32_t skip = 0;
-	size_t parent_first = 0, parent_count = 0;
+	struct hprof_known base = { 0 }, *known;
+	uint64_t super = classes->rows[PRESET_OBJECT].id;
+	size_t first = layouts->copies_count;
 	if (parent) {
 		TRY(hprof_known_type(layouts, parent, &known));
-		row.super = classes->rows[known->row - 1].id;
-		skip = known->own_count;
-		parent_first = known->first;
-		parent_count = known->count;
+		base = *known;
+		super = classes->rows[base.row - 1].id;
 	}
-	bool is_thread = type_is_a(runtime, type, NET_THREAD) &&
-			 (!parent || !type_is_a(runtime, parent, NET_THREAD));
-	if (is_thread)
-		row.super = classes->rows[PRESET_THREAD].id;
-	TRY(name_class(layouts, type, "", &row.name));
-	TRY(hprof_add_class(classes, &row, &making.row));
-	making.end = type->base_size > 16 ? type->base_size - 16 : 0;
-	if (making.end > EXTENT_MAX || type->component_size)
-		making.end = type->component_size ? 0 : EXTENT_MAX;
-	TRY(making_init(layouts, &making));
-	tell_parent_slots(layouts, &making, parent_first, parent_count);
-	size_t first = layouts->copies_count;
-	TRY(add_flats(layouts, &making, skip));
-	TRY(add_unnamed_slots(layouts, &making));
-	if (type->loader_allocator && !(parent && parent->loader_allocator)) {
-		const struct hprof_copy copy = { .size = 8,
-						 .is_constant = true,
-						 .is_reference = true,
-						 .constant = type->loader_allocator };
-		TRY(add_value(layouts, &making, "<LoaderAllocator>", &copy, HPROF_OBJECT));
-	}
-	if (is_thread) {
-		TRY(add_thread_name(layouts, type));
-	} else {
-		TRY(append_copies(layouts, parent_first, parent_count));
-	}
+	if (is_thread_class(layouts->heap->heap->runtime, type, parent))
+		super = classes->rows[PRESET_THREAD].id;
+	TRY(add_class_of(layouts, type, super, &making.row));
+	TRY(add_values(layouts, &making, parent, &base));
 	TRY(hprof_known_type(layouts, type, &known));
 	known->row = making.row + 1;
 	known->first = first;
@@ -308,7 +338,7 @@ static enum hd_status make_array(struct hprof_layouts *layouts, const struct typ
 	unsigned int size = hprof_type_size(layout->element, HPROF_ID);
 	bool is_numbers = size && layout->element != HPROF_OBJECT && size == layout->stride &&
 			  !type->has_pointers;
-	if (is_numbers && is_plain && element->category == CATEGORY_TRUE_PRIMITIVE) {
+	if (element && is_numbers && is_plain && element->category == CATEGORY_TRUE_PRIMITIVE) {
 		layout->shape = SHAPE_PRIMITIVES;
 		return HD_OK;
 	}

@@ -139,6 +139,18 @@ static void write_numbers(struct hprof_layouts *layouts, const struct hprof_layo
 	layouts->heap->unread += !copy_numbers(layouts, data, (uint64_t)count * width, width);
 }
 
+/* Write an array of one reference, to the numbers or bytes of the elements. */
+static void write_packed(struct hprof_layouts *layouts, const struct hprof_layout *layout,
+			 uint64_t id, uint32_t length)
+{
+	struct hprof_writer *writer = layouts->writer;
+	bool is_bytes = layout->element == HPROF_BYTE;
+	uint64_t count = is_bytes ? (uint64_t)length * layout->stride : length;
+	write_numbers(layouts, layout, id + 4, id + layout->data, count);
+	hprof_begin_array(writer, id, layout->row, 1);
+	hprof_u64(&writer->out, id + 4);
+}
+
 /* Bytes of an element; NULL: not in the target. */
 static const uint8_t *element_bytes(struct hprof_layouts *layouts,
 				    const struct hprof_layout *layout, uint64_t at)
@@ -213,11 +225,7 @@ enum hd_status hprof_write_object(struct hprof_layouts *layouts, uint32_t node, 
 	case SHAPE_STRUCTS:
 		return write_structs(layouts, layout, id, length);
 	case SHAPE_PACKED:
-		write_numbers(layouts, layout, id + 4, id + layout->data,
-			      (uint64_t)length * layout->stride /
-				      hprof_type_size(layout->element, HPROF_ID));
-		hprof_begin_array(writer, id, layout->row, 1);
-		hprof_u64(&writer->out, id + 4);
+		write_packed(layouts, layout, id, length);
 		break;
 	case SHAPE_INSTANCE:
 	case SHAPE_STRING:

@@ -58,8 +58,7 @@ enum hd_status hprof_class_name(struct hprof_classes *classes, const char *name,
 		text_puts(&text, "_"); /* Readers take it for an array. */
 	}
 	for (size_t i = 0; i < size; i++) {
-		char c = name[i] == '.' ? '/' : name[i];
-		text_append(&text, &c, 1);
+		text_append(&text, name[i] == '.' ? "/" : name + i, 1);
 	}
 	text_puts(&text, is_array ? ";" : end);
 	TRY_MEMORY(!text.failed, classes->err);
@@ -206,14 +205,14 @@ void hprof_write_classes(const struct hprof_classes *classes, struct hprof_out *
 {
 	for (size_t i = 0; i < classes->rows_count; i++) {
 		const struct hprof_class *row = &classes->rows[row_at(classes, i)];
-		uint64_t size = 7 * HPROF_ID + 4 + 4 + 2 + 2 + 2 +
-				row->static_count * (HPROF_ID + 1 + HPROF_ID) +
-				row->field_count * (HPROF_ID + 1);
+		uint64_t size = 7 * (uint64_t)HPROF_ID + 4 + 4 + 2 + 2 + 2 +
+				row->static_count * (uint64_t)(HPROF_ID + 1 + HPROF_ID) +
+				row->field_count * (uint64_t)(HPROF_ID + 1);
 		hprof_sub(out, HPROF_CLASS_DUMP, size);
 		hprof_u64(out, row->id);
 		hprof_u32(out, 0);
 		hprof_u64(out, row->super);
-		hprof_zeros(out, 5 * HPROF_ID);
+		hprof_zeros(out, 5 * (uint64_t)HPROF_ID);
 		hprof_u32(out, row->size);
 		hprof_u16(out, 0);
 		hprof_u16(out, (uint16_t)row->static_count);

@@ -196,10 +196,9 @@ static enum hd_status make_findings(struct hprof_reading *reading)
 	return HD_OK;
 }
 
-static enum hd_status read_graph(struct hprof_reading *reading)
+/* Fail if the file has nothing to answer about, or too much. */
+static enum hd_status check_counts(const struct hprof_reading *reading)
 {
-	struct hd_graph *graph = reading->graph;
-	TRY(hprof_scan(reading));
 	if (!reading->objects) {
 		return fail(reading->err, HD_ERR_FORMAT, 0,
 			    "%s: no objects: the file has no heap dump, or is cut short",
@@ -209,22 +208,37 @@ static enum hd_status read_graph(struct hprof_reading *reading)
 		return fail(reading->err, HD_ERR_UNSUPPORTED, 0, "%s: over 4 billion objects",
 			    reading->path);
 	}
+	return HD_OK;
+}
+
+/* Put objects, references and roots into the graph. */
+static enum hd_status finish_graph(struct hprof_reading *reading)
+{
+	size_t count = reading->raw_roots_count;
+	HD_FREE uint64_t *ids = mem_alloc(count + 1, sizeof(*ids));
+	TRY_MEMORY(ids, reading->err);
+	for (size_t i = 0; i < count; i++)
+		ids[i] = reading->raw_roots[i].id;
+	reading->raw.read_ids = read_targets;
+	reading->raw.read_arg = reading;
+	TRY(raw_graph_finish(&reading->raw, ids, count, reading->graph, reading->job,
+			     reading->err));
+	return raw_graph_roots(reading->graph, reading->raw_roots, count, reading->err);
+}
+
+static enum hd_status read_graph(struct hprof_reading *reading)
+{
+	struct hd_graph *graph = reading->graph;
+	TRY(hprof_scan(reading));
+	TRY(check_counts(reading));
 	TRY(hprof_make_types(reading));
 	TRY(raw_graph_init(&reading->raw, (uint32_t)reading->objects, 0, reading->job,
 			   reading->err));
 	TRY(read_objects(reading));
 	TRY(raw_graph_set_edge_count(&reading->raw, reading->targets_count, reading->job,
 				     reading->err));
-	reading->raw.read_ids = read_targets;
-	reading->raw.read_arg = reading;
 	TRY(hprof_make_roots(reading));
-	size_t count = reading->raw_roots_count;
-	HD_FREE uint64_t *ids = mem_alloc(count + 1, sizeof(*ids));
-	TRY_MEMORY(ids, reading->err);
-	for (size_t i = 0; i < count; i++)
-		ids[i] = reading->raw_roots[i].id;
-	TRY(raw_graph_finish(&reading->raw, ids, count, graph, reading->job, reading->err));
-	TRY(raw_graph_roots(graph, reading->raw_roots, count, reading->err));
+	TRY(finish_graph(reading));
 	graph->info.is_32bit = reading->file.id_size == 4;
 	if (reading->file.time && reading->file.time <= TIME_MAX - UNIX_EPOCH / UNITS)
 		graph->info.time = UNIX_EPOCH + reading->file.time * UNITS;

@@ -263,7 +263,7 @@ static void write_root(struct hprof_writer *writer, size_t index, const struct s
 	} else if (root->kind == HD_ROOT_THREAD_STATIC && has_thread) {
 		write_of_thread(writer, HPROF_ROOT_JNI_LOCAL, id, thread, UINT32_MAX);
 	} else if (root->kind == HD_ROOT_HANDLE) {
-		hprof_sub(&writer->out, HPROF_ROOT_JNI_GLOBAL, 2 * HPROF_ID);
+		hprof_sub(&writer->out, HPROF_ROOT_JNI_GLOBAL, (uint64_t)2 * HPROF_ID);
 		hprof_u64(&writer->out, id);
 		hprof_u64(&writer->out, detail ? detail->address : 0);
 	} else {

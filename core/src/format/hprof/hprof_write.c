@@ -243,31 +243,39 @@ static void write_plain(struct hprof_writer *writer, uint32_t node, uint64_t id)
 		hprof_zeros(out, (slots - degree) * HPROF_ID);
 }
 
-static enum hd_status write_objects(struct hprof_writer *writer)
+/* Write @p count objects from node @p first on. */
+static enum hd_status write_some(struct hprof_writer *writer, uint32_t first, uint32_t count)
 {
 	const struct hd_graph *graph = writer->graph;
 	const struct hprof_contents *contents = writer->contents;
 	uint64_t ids[IDS_ASKED];
+	bool is_asked = graph->places.ids != NULL;
+	if (is_asked)
+		graph->places.ids(graph->places.arg, first, ids, count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t node = first + i;
+		uint64_t id = is_asked ? ids[i] : graph_id(graph, node);
+		if (!is_kept(writer, node))
+			continue;
+		if (contents) {
+			TRY(contents->write_object(contents->arg, writer, node, id));
+		} else {
+			write_plain(writer, node, id);
+		}
+	}
+	return HD_OK;
+}
+
+static enum hd_status write_objects(struct hprof_writer *writer)
+{
+	const struct hd_graph *graph = writer->graph;
 	struct job *job = writer->job;
 	JOB_STAGE(job);
 	job_begin(job, "Writing objects", graph->object_count);
 	for (uint32_t first = 0; first < graph->object_count;) {
 		uint32_t left = graph->object_count - first;
 		uint32_t count = left < IDS_ASKED ? left : IDS_ASKED;
-		bool is_asked = graph->places.ids != NULL;
-		if (is_asked)
-			graph->places.ids(graph->places.arg, first, ids, count);
-		for (uint32_t i = 0; i < count; i++) {
-			uint32_t node = first + i;
-			uint64_t id = is_asked ? ids[i] : graph_id(graph, node);
-			if (!is_kept(writer, node))
-				continue;
-			if (contents) {
-				TRY(contents->write_object(contents->arg, writer, node, id));
-			} else {
-				write_plain(writer, node, id);
-			}
-		}
+		TRY(write_some(writer, first, count));
 		TRY(job_check(writer->job, count, writer->err));
 		if (writer->out.stopped)
 			return fail_cancelled(writer->err);
@@ -325,7 +333,20 @@ static enum hd_status find_free_ids(const struct hprof_writer *writer, uint64_t 
 	return HD_OK;
 }
 
-static enum hd_status prepare(struct hprof_writer *writer, uint64_t *ret_properties)
+/* Give java.lang.System its static "props". */
+static enum hd_status add_properties(struct hprof_writer *writer, uint64_t object)
+{
+	struct hprof_classes *classes = &writer->classes;
+	struct hprof_static properties = { .object = object };
+	TRY(hprof_string(classes, "props", 5, &properties.name));
+	TRY_MEMORY(PAGES_RESERVE(classes, statics), writer->err);
+	classes->rows[PRESET_SYSTEM].first_static = classes->statics_count;
+	classes->rows[PRESET_SYSTEM].static_count = 1;
+	classes->statics[classes->statics_count++] = properties;
+	return HD_OK;
+}
+
+static enum hd_status prepare_classes(struct hprof_writer *writer, uint64_t *ret_properties)
 {
 	const struct hd_graph *graph = writer->graph;
 	struct hprof_classes *classes = &writer->classes;
@@ -343,12 +364,11 @@ static enum hd_status prepare(struct hprof_writer *writer, uint64_t *ret_propert
 		TRY(add_plain_classes(writer));
 	}
 	TRY(hprof_add_statics(writer));
-	struct hprof_static properties = { .object = *ret_properties };
-	TRY(hprof_string(classes, "props", 5, &properties.name));
-	TRY_MEMORY(PAGES_RESERVE(classes, statics), writer->err);
-	classes->rows[PRESET_SYSTEM].first_static = classes->statics_count;
-	classes->rows[PRESET_SYSTEM].static_count = 1;
-	classes->statics[classes->statics_count++] = properties;
+	return add_properties(writer, *ret_properties);
+}
+
+static enum hd_status prepare_stacks(struct hprof_writer *writer)
+{
 	writer->stacks.arena = arena_create();
 	TRY_MEMORY(writer->stacks.arena, writer->err);
 	TRY(hprof_stacks_of_graph(writer));
@@ -362,7 +382,8 @@ static enum hd_status write_file(struct hprof_writer *writer)
 {
 	uint64_t properties = 0;
 	HD_FREE uint32_t *frame_rows = NULL;
-	TRY(prepare(writer, &properties));
+	TRY(prepare_classes(writer, &properties));
+	TRY(prepare_stacks(writer));
 	TRY(hprof_add_frame_classes(writer, &frame_rows));
 	write_header(writer);
 	TRY(hprof_write_names(&writer->classes, &writer->out));

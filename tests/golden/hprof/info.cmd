@@ -1,0 +1,3 @@
+file: tests/data/made.hprof
+exit: 1
+info

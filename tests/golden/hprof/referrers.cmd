@@ -1,0 +1,2 @@
+file: tests/data/made.hprof
+referrers 103

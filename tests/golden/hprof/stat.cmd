@@ -1,0 +1,2 @@
+file: tests/data/made.hprof
+dumpheap -stat
