@@ -395,6 +395,46 @@ TEST(those_that_wait_for_something_to_take_are_idle)
 	check_collection(10, 0);
 }
 
+/* A thread that waits for the task of a write to a full channel: writer.WriteAsync(item).AsTask().Wait(). */
+TEST(a_thread_that_waits_for_a_write_wants_room_in_the_channel)
+{
+	struct waits *waits;
+	struct wait_things things;
+	uint32_t ends[64];
+	const struct fake_field channel_fields[] = { FAKE_REFERENCE("_blockedWritersHead", 0),
+						     FAKE_END };
+	const struct fake_field write_fields[] = { FAKE_REFERENCE("<Next>k__BackingField", 0),
+						   FAKE_END };
+	const struct fake_field task_fields[] = { FAKE_NUMBER("m_stateFlags", 0),
+						  FAKE_REFERENCE("_source", 8), FAKE_END };
+	const char *const space = "System.Threading.Channels";
+	uint64_t channel_type =
+		fake_class_of(&tasks, space, "BoundedChannel<System.Int32>", channel_fields, 1);
+	uint64_t write_type = fake_class_of(
+		&tasks, space, "BlockedWriteAsyncOperation<System.Int32>", write_fields, 1);
+	uint64_t task_type = fake_class(
+		tasks.types, &(struct fake_class){ .space = "System.Threading.Tasks",
+						   .name = "ValueTask+ValueTaskSourceAsTask",
+						   .fields = task_fields,
+						   .type = { .base_size = 40 } });
+	uint64_t write = fake_one(&tasks, write_type, 0);
+	uint64_t channel = fake_one(&tasks, channel_type, write);
+	uint64_t task = fake_object(tasks.fake, task_type, 0);
+	fake_poke_u64(&tasks.fake->memory, task + 16, write);
+	(void)fake_thread(tasks.fake);
+	fake_types_attach(tasks.types);
+	ASSERT_UINT_FATAL(waits_create(fake_heap(tasks.fake), NULL, &waits, NULL), HD_OK);
+	waits->rows[0].kind = WAIT_TASK;
+	CU_ASSERT_FATAL(member_object(waits->members, task, &waits->rows[0].object));
+	wait_ends(waits, ends);
+	ASSERT_UINT(wait_things_find(waits, ends, NULL, &things, NULL), HD_OK);
+	ASSERT_UINT_FATAL(things.rows_count, 1);
+	ASSERT_UINT(things.rows[0].address, channel);
+	ASSERT_UINT(things.rows[0].kind, AWAIT_WRITE);
+	CU_ASSERT_FALSE(things.rows[0].is_collection);
+	waits_destroy(waits);
+}
+
 static int is_cancelled(void *arg)
 {
 	(void)arg;

@@ -516,6 +516,18 @@ static enum hd_status (*const finders[])(struct verdicts *verdicts, struct job *
 	find_pulses,    find_output,  find_finalizer, find_collection,
 };
 
+/* Which fields have the things that many wait for? */
+static enum hd_status name_things(struct verdicts *verdicts, struct job *job, struct hd_error *err)
+{
+	struct wait_owners *owners = &verdicts->owners;
+	for (size_t i = 0; i < verdicts->rows_count && owners->count < WAIT_OWNERS_MAX; i++) {
+		if (verdicts->rows[i].kind == VERDICT_ONE_OBJECT)
+			owners->rows[owners->count++].object =
+				wait_thing_cause(&verdicts->rows[i].thing);
+	}
+	return wait_owners_find(verdicts->waits->heap, owners, job, err);
+}
+
 enum hd_status verdicts_find(struct heap *heap, struct async_graph *async, struct job *job,
 			     struct verdicts *ret, struct hd_error *err)
 {
@@ -524,5 +536,5 @@ enum hd_status verdicts_find(struct heap *heap, struct async_graph *async, struc
 	TRY(read_pool(ret, job, err));
 	for (size_t i = 0; i < sizeof(finders) / sizeof(finders[0]); i++)
 		TRY(finders[i](ret, job, err));
-	return HD_OK;
+	return name_things(ret, job, err);
 }

@@ -10,6 +10,7 @@
 #include "hangs/lost_pulse.h"
 #include "hangs/own_answers.h"
 #include "hangs/stuck_requests.h"
+#include "hangs/wait_owners.h"
 #include "hangs/wait_rows.h"
 #include "hangs/wait_things.h"
 
@@ -76,9 +77,10 @@ struct verdicts {
 	struct own_answers answers;
 	struct lost_pulses pulses;
 	struct lost_places places;
-	struct host_start start; /**< of a host that still starts, if there is one */
-	uint64_t chains;         /**< of async methods */
-	uint64_t queued;         /**< work items of the pool */
+	struct wait_owners owners; /**< of the things of VERDICT_ONE_OBJECT */
+	struct host_start start;   /**< of a host that still starts, if there is one */
+	uint64_t chains;           /**< of async methods */
+	uint64_t queued;           /**< work items of the pool */
 	/**
 	 * Most threads wait for this thing, among those that somebody may still release; its
 	 * address is 0: nothing.

@@ -49,6 +49,22 @@ static bool is_source(const struct waits *waits, const struct object *object)
 	       async_graph_type(graph, object->type) == ASYNC_TASK;
 }
 
+/* The channel behind a task of a ValueTask (ChannelWriter.WriteAsync(item).AsTask()); false: it is no such task. */
+static bool read_channel(const struct waits *waits, const struct thread_wait *wait,
+			 struct thing_waiter *ret)
+{
+	if (wait->kind != WAIT_TASK ||
+	    async_graph_type(waits->async, wait->object.type) != ASYNC_OF_SOURCE)
+		return false;
+	struct member source = fact_of(waits->members, &wait->object, FACT_SOURCE_AS_TASK_SOURCE);
+	const struct async_link *link = async_link_find(&waits->async->links, source.bits);
+	if (!link || (link->kind != LINK_READ && link->kind != LINK_WRITE))
+		return false;
+	ret->address = link->to;
+	ret->kind = link->kind == LINK_READ ? AWAIT_READ : AWAIT_WRITE;
+	return true;
+}
+
 bool wait_wants_room(const struct waits *waits, const struct thread_wait *wait)
 {
 	struct member capacity = fact_of(waits->members, &wait->object, FACT_BLOCKING_CAPACITY);
@@ -88,7 +104,8 @@ static bool read_waiter(const struct waits *waits, uint32_t node, struct thing_w
 		ret->kind = THING_COUNTDOWN;
 	if (wait->kind == WAIT_TASK && is_source(waits, &wait->object))
 		ret->kind = (uint8_t)async_source_wait(waits->async, &wait->object, &ret->address);
-	return wait->kind == WAIT_SEMAPHORE || ret->kind >= THING_BARRIER ||
+	return read_channel(waits, wait, ret) || wait->kind == WAIT_SEMAPHORE ||
+	       ret->kind >= THING_BARRIER ||
 	       (wait->kind == WAIT_COLLECTION && wait_wants_room(waits, wait)) ||
 	       (wait->kind == WAIT_TASK && is_source(waits, &wait->object));
 }
@@ -242,7 +259,8 @@ static enum hd_status group_waiters(const struct waits *waits, const struct thin
 			if (!thing.methods)
 				thing.first = node;
 			thing.threads += is_thread;
-			thing.is_collection = is_thread && thing.kind == AWAIT_WRITE;
+			thing.is_collection |=
+				is_thread && waits->rows[node].kind == WAIT_COLLECTION;
 			thing.methods += !is_thread;
 			if (demand) {
 				thing.calls += demand[node].calls;

@@ -238,14 +238,35 @@ static void write_collection(struct call *call, const struct waits *waits,
 	write_evidence(call, text);
 }
 
-/* Append ", over Kitchen.Wash,": the method that a call awaits, if it is between that and the one that waits. */
-static void append_between(struct text *text, const struct waits *waits, uint32_t row)
+/* Methods between the one that waits, or has something, and the first that is the program's. */
+#define CALLERS_MAX 64u
+
+/* A call of a library has something: for which method of the program? @p row: none awaits it. */
+static uint32_t own_caller(struct async_graph *graph, uint32_t row)
+{
+	uint32_t at = row;
+	for (unsigned int i = 0; at != ASYNC_NO_NODE && i < CALLERS_MAX; i++) {
+		if (async_node_owner(graph, &graph->rows[at]) == CODE_OF_PROGRAM)
+			return at;
+		at = graph->rows[at].outer;
+	}
+	return row;
+}
+
+/*
+ * Append ", over Kitchen.Wash,": the method that a call awaits, if it is between that and the one that waits; of one of a
+ * library the innermost of the program.
+ */
+static void append_between(struct text *text, const struct waits *waits, uint32_t row,
+			   uint32_t told)
 {
 	struct async_graph *graph = waits->async;
 	const struct async_node *holder = &graph->rows[row];
 	uint32_t between = holder->next;
+	if (between != ASYNC_NO_NODE && told != row)
+		between = async_innermost_own(graph, between);
 	if (between == ASYNC_NO_NODE || graph->rows[between].next == ASYNC_NO_NODE ||
-	    graph->rows[between].method == holder->method ||
+	    graph->rows[between].method == graph->rows[told].method ||
 	    async_node_owner(graph, &graph->rows[between]) == CODE_OF_FRAMEWORK)
 		return;
 	text_puts(text, ", over ");
@@ -262,8 +283,9 @@ static void write_holders(struct call *call, const struct waits *waits,
 		return;
 	text_printf(text, "%" PRIu64 " of them %s awaited by %s of ", count,
 		    count == 1 ? "is" : "are", count == 1 ? "a call" : "calls");
-	text_puts(text, async_node_name(waits->async, &waits->async->rows[thing->holder]));
-	append_between(text, waits, thing->holder);
+	uint32_t told = own_caller(waits->async, thing->holder);
+	text_puts(text, async_node_name(waits->async, &waits->async->rows[told]));
+	append_between(text, waits, thing->holder, told);
 	if (thing->kind == AWAIT_LIMITER) {
 		text_printf(text, " that %s %" PRIu64 " of its permits",
 			    count == 1 ? "has" : "have", thing->pool_items);
@@ -295,9 +317,6 @@ static void write_holders(struct call *call, const struct waits *waits,
 			     : " that have waited for it before, and probably have a place in it");
 	write_evidence(call, text);
 }
-
-/* Methods between the one that waits and the first that is not the framework's. */
-#define CALLERS_MAX 64u
 
 /* It may be a method of the framework that waits: for which method? */
 static void write_caller(struct call *call, const struct waits *waits, uint32_t node,
@@ -373,6 +392,18 @@ static void write_type_of(struct call *call, uint64_t address, struct text *text
 	write_evidence(call, text);
 }
 
+/* "7f... is in the field Shop.Feed._events" */
+static void write_field_of(struct call *call, const struct verdicts *verdicts, uint64_t address,
+			   struct text *text)
+{
+	const char *field = wait_owner_field(&verdicts->owners, address);
+	if (!field)
+		return;
+	text_printf(text, "%" PRIx64 " is in the field ", address);
+	text_escape(text, field, strlen(field));
+	write_evidence(call, text);
+}
+
 static void write_agent(struct call *call, const struct wait_thing *thing, struct text *text)
 {
 	char count[COUNT_SIZE];
@@ -397,6 +428,7 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 	append_blocked_node(text, verdicts->waits, first);
 	write_waiter(call, text, verdicts->waits, first);
 	write_caller(call, verdicts->waits, first, text);
+	write_field_of(call, verdicts, wait_thing_cause(&verdict->thing), text);
 	if (verdict->thing.kind == THING_RENTAL)
 		write_type_of(call, verdict->thing.address, text);
 	write_holders(call, verdicts->waits, &verdict->thing, text);
