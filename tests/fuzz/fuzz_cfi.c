@@ -99,7 +99,7 @@ static void make_space(struct space *space, unsigned int kind, const uint8_t *da
 	memcpy(space->image + place, data, size < room ? size : (size_t)room);
 }
 
-/* What is written anew about each function has no more than its bytes say. */
+/* Rows that are written anew have no more than the bytes of their function say. */
 static void list(struct cfi *cfi, uint64_t ip)
 {
 	struct text rows = { 0 };

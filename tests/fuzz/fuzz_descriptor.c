@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/runtime/descriptor.c */
+/* covers: core/src/runtime/descriptor.c core/src/analysis/threads/crash_record.c */
 #include <stdlib.h>
 
+#include "analysis/threads/crash_record.h"
 #include "runtime/coreclr/layout.h"
 #include "runtime/coreclr/layout_fill.h"
 #include "runtime/descriptor.h"
@@ -53,8 +54,27 @@ static void put(uint8_t *at, uint64_t value)
  * The first byte: how many pointers of 8 bytes follow; after them the JSON of a descriptor.
  * Pointers into the input (DATA_AT + offset) may lead to sub-descriptors.
  */
+/* The same bytes as what a runtime has noted when it ended. */
+static void use_record(const uint8_t *data, size_t size)
+{
+	struct crash_record record;
+	struct hd_error err;
+	if (crash_record_parse((const char *)data, size, &record, &err) != HD_OK)
+		abort();
+	for (size_t i = 0; i < record.frames_count; i++) {
+		if (record.frames[i].exception >= record.exceptions_count)
+			abort();
+	}
+	for (size_t i = 1; i < record.exceptions_count; i++) {
+		if (record.exceptions[i].outer >= i)
+			abort();
+	}
+	crash_record_deinit(&record);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	use_record(data, size);
 	static const struct memory_ops ops = { .read = read_image, .destroy = destroy };
 	if (size == 0)
 		return 0;

@@ -26,7 +26,7 @@ CORES = {"gdb": ("nativeaot8", "nativeaot11"), "lldb": ("nativeaot9", "nativeaot
 
 
 class FramesTest(unittest.TestCase):
-    """What clrstack says, the debuggers say."""
+    """The debuggers say the same as clrstack."""
 
     folder = Path()
 

@@ -73,6 +73,13 @@ bool runtime_file_version(struct runtime *runtime, char *buf, size_t size);
 const char *runtime_build_id(const struct runtime *runtime);
 /** The file of libcoreclr, or the single-file executable; "": not known. */
 const char *runtime_path(const struct runtime *runtime);
+/** Most bytes of the text at runtime_crash_record(). */
+#define RUNTIME_CRASH_RECORD_MAX 8192u
+/**
+ * Address of the text, JSON that ends at a NUL, in which the runtime has noted why it ended the process (doc/nativeaot.md
+ * 5.6); 0: it does not do that, it has not ended it, or the text is not found.
+ */
+uint64_t runtime_crash_record(const struct runtime *runtime);
 bool runtime_is_single_file(const struct runtime *runtime);
 /** Was its contract descriptor read? */
 bool coreclr_has_descriptor(const struct runtime *runtime);

@@ -48,6 +48,7 @@ struct runtime {
 	/** Address of the allocation context {pointer, limit} that all threads share, 0 = none. */
 	uint64_t alloc_context;
 	struct alloc_layout alloc_layout;
+	uint64_t crash_record; /**< see runtime_crash_record() */
 	struct runtime_threads threads;
 	struct runtime_type_table *types; /**< made by runtime_open(); see runtime/type.h */
 	struct code_cache *code;          /**< see runtime/code.h; NULL until the first look-up */

@@ -240,6 +240,11 @@ const char *runtime_build_id(const struct runtime *runtime)
 	return runtime->build_id;
 }
 
+uint64_t runtime_crash_record(const struct runtime *runtime)
+{
+	return runtime->crash_record;
+}
+
 const char *runtime_path(const struct runtime *runtime)
 {
 	return runtime->path ? runtime->path : "";

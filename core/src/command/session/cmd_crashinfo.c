@@ -5,6 +5,7 @@
 #include "analysis/heap/out_of_memory.h"
 #include "analysis/threads/crash_stack.h"
 #include "command/session/crash.h"
+#include "command/session/crash_record.h"
 #include "command/table.h"
 #include "framework/owns.h"
 #include "gc/heap.h"
@@ -189,6 +190,7 @@ static enum hd_status run_crashinfo(struct call *call)
 			      "core does not say more.\n");
 	}
 	TRY(crash_write(call, &crash, false));
+	TRY(crash_record_write(call));
 	TRY(write_stack(call, &crash));
 	write_out_of_memory(call);
 	answer_table(&call->answer, &thrown_schema, &options);
@@ -219,9 +221,10 @@ static enum hd_status run_crashinfo(struct call *call)
 COMMAND(crashinfo, .has_rows = true,
 	.summary = "show what ended the process: the signal, its thread, and exceptions",
 	.description =
-		"What SOS's command of that name reads is written only by NativeAOT programs; these are\n"
-		"not read here. This shows what the core says itself: the signal, where its thread was,\n"
-		"the text of Environment.FailFast, and the exception that each thread threw last, with its\n"
-		"message and the method of the program in which it was thrown. It also shows whether the GC\n"
-		"had no memory for an object, and the limit of its heap.\n",
+		"The core says the signal, where its thread was, the text of Environment.FailFast, and the\n"
+		"exception that each thread threw last, with its message and the method of the program in\n"
+		"which it was thrown. A NativeAOT program that ends by an unhandled exception or by FailFast\n"
+		"notes why, with the stack of the exception: this is shown, too, and is what SOS's command\n"
+		"of that name reads. It also shows whether the GC had no memory for an object, and the limit\n"
+		"of its heap.\n",
 	.top_level = TOP_LEVEL_ALWAYS, .needs = NEEDS_RUNTIME);

@@ -82,8 +82,13 @@ enum hd_status aot_functions(struct runtime *runtime, struct job *job, struct co
 			     struct hd_error *err);
 bool aot_function_rows(struct runtime *runtime, const struct code_function *function,
 		       struct text *ret);
-/** What tells the functions of the program; NULL when memory is exhausted. */
+/** The call frame information of the program; NULL when memory is exhausted. */
 struct cfi *aot_cfi(struct runtime *runtime);
+/**
+ * Address of the text in which the runtime says why it ended the process (doc/nativeaot.md 5.6); 0: there is none.  Where
+ * no global tells it, the program's data is searched, in a core.  Cost: linear in that data.
+ */
+uint64_t aot_crash_record(const struct runtime *runtime);
 /** Free what aot_code_at() has kept. */
 void aot_code_destroy(struct runtime *runtime);
 /** runtime_ops.method_name and runtime_ops.method_signature of NativeAOT. */

@@ -119,6 +119,7 @@ static enum hd_status read_runtime(struct runtime *runtime, const struct aot_pla
 	}
 	read_code(runtime);
 	read_image(runtime);
+	runtime->crash_record = aot_crash_record(runtime);
 	return aot_names_read(runtime, err);
 }
 

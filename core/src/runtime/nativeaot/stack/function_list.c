@@ -23,7 +23,7 @@
 #define RECORDS_FACTOR 4u
 #define RECORDS_FLOOR  ((uint64_t)1 << 20)
 #define RECORDS_MAX    ((uint64_t)256 << 20)
-/* What a function costs whose information cannot be read. */
+/* A function whose information cannot be read costs so many. */
 #define BAD_RECORD 4096u
 /* Bytes of code that tell the frame of a function. */
 #define PROLOGUE_MAX 32u
@@ -80,7 +80,7 @@ static bool add_framed(struct listing *listing, uint64_t begin, const uint8_t *c
 	return true;
 }
 
-/* What lies between two functions that have information. */
+/* The code between two functions that have information. */
 static bool search_gap(struct listing *listing, uint64_t end)
 {
 	uint64_t begin = listing->last, size = end - begin;
