@@ -330,7 +330,7 @@ TEST(a_command_says_what_the_runtime_does_not_keep)
 	ASSERT_TEXT(
 		answer.err.message,
 		"dumpil needs the metadata of methods, which a program with MadeUp does not keep; "
-		"clrstack shows where the methods of stacks are, and modules what lies there");
+		"a debugger shows the machine code: x/20i ADDRESS, disassemble");
 	answer_deinit(&answer);
 	answer = command_run(opened.session, "clrmodules");
 	ASSERT_TEXT(

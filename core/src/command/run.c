@@ -135,6 +135,35 @@ static enum hd_status ensure_open(struct call *call)
 		"nothing is open: open a heap dump file, a core or a process first (open FILE)");
 }
 
+/* Of some commands another one than most of the others with the same needs has something to say. */
+static const char *own_instead(const struct call *call)
+{
+	static const struct {
+		const char *command, *instead;
+	} rows[] = {
+		{ "ip2md", "symbolize names addresses of code, and clrstack those of stacks" },
+		{ "dumpmd", "symbolize names addresses of code, and clrstack those of stacks" },
+		{ "name2ee",
+		  "dumpheap -stat -type NAME finds types, and export FILE.perfmap lists methods" },
+		{ "token2ee",
+		  "dumpheap -stat -type NAME finds types, and export FILE.perfmap lists methods" },
+		{ "dumpil", "a debugger shows the machine code: x/20i ADDRESS, disassemble" },
+		{ "clru", "a debugger shows the machine code: x/20i ADDRESS, disassemble" },
+		{ "gcinfo", "dumpstackobjects shows the references that frames keep" },
+		{ "ehinfo", "printexception shows where an exception was thrown" },
+		{ "dumpsig",
+		  "clrstack and export FILE.perfmap have methods with their parameters" },
+		{ "dumpsigelem",
+		  "clrstack and export FILE.perfmap have methods with their parameters" },
+		{ "dumpasync", "dumptasks shows tasks, and waits what threads wait for" },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (strcmp(call->command->name, rows[i].command) == 0)
+			return rows[i].instead;
+	}
+	return NULL;
+}
+
 /* Has the runtime what the command asks for?  If not, say what to use instead. */
 static enum hd_status check_runtime(const struct call *call)
 {
@@ -157,10 +186,12 @@ static enum hd_status check_runtime(const struct call *call)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (!(call->command->needs & rows[i].needs) || capabilities & rows[i].capability)
 			continue;
+		const char *instead = own_instead(call);
 		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
 			    "%s needs the %s, which a program with %s does not keep; %s",
 			    call->command->name, rows[i].what,
-			    runtime_ops(call->heap->runtime)->name, rows[i].instead);
+			    runtime_ops(call->heap->runtime)->name,
+			    instead ? instead : rows[i].instead);
 	}
 	return HD_OK;
 }

@@ -6,6 +6,8 @@
 #include "command/heap/eeheap_loader.h"
 #include "command/heap/heap_call.h"
 #include "command/table.h"
+#include "gc/heap.h"
+#include "runtime/runtime_ops.h"
 
 #define EEHEAP_OPTIONS(X)                                                        \
 	X(OPT_GC, "gc", VALUE_NONE, NULL, "the GC heap (the default)", NULL)     \
@@ -287,6 +289,14 @@ static void write_gc_heaps(struct call *call, const struct heap_range *range)
 static enum hd_status run_eeheap(struct call *call)
 {
 	bool has_loader = call->options[OPT_LOADER].given;
+	const struct runtime *runtime = call->heap->runtime;
+	if ((has_loader || call->options[OPT_JIT].given) &&
+	    !(runtime_capabilities(runtime) & RUNTIME_LOADER)) {
+		return fail(call->err, HD_ERR_UNSUPPORTED, 0,
+			    "eeheap %s needs the loader heaps, which a program with %s does not "
+			    "keep; memory shows who has the memory of the process",
+			    has_loader ? "-loader" : "-jit", runtime_ops(runtime)->name);
+	}
 	if (has_loader || call->options[OPT_JIT].given) {
 		TRY(eeheap_write_loader(call, has_loader));
 		if (!call->options[OPT_GC].given)

@@ -10,6 +10,7 @@
 #include "command/threads/source_text.h"
 #include "gc/heap.h"
 #include "runtime/code.h"
+#include "runtime/runtime_ops.h"
 #include "targets/target.h"
 #include "util/alloc.h"
 #include "util/job.h"
@@ -36,7 +37,7 @@ SCHEMA(named, .name = "addresses", .is_main = true);
 
 static const struct table_options no_heading = { .no_heading = true };
 
-/* A name that was asked for; they come again and again. */
+/* A name that was asked for, "" if there is none; they come again and again. */
 struct kept_name {
 	uint64_t method_desc;
 	struct text text;
@@ -55,12 +56,17 @@ struct naming {
 
 static const struct text *name_of(struct naming *naming, uint64_t method_desc)
 {
+	struct runtime *runtime = naming->call->heap->runtime;
+	char unused[2];
 	struct kept_name *kept =
 		&naming->names[(method_desc >> 3) * 0x9e3779b97f4a7c15u >> 52 & (KEPT_NAMES - 1)];
 	if (kept->method_desc != method_desc) {
 		kept->text.size = 0;
 		kept->method_desc = method_desc;
-		runtime_method_signature(naming->call->heap->runtime, method_desc, &kept->text);
+		/* Functions that the compiler of a NativeAOT program has made itself have none. */
+		if (runtime_capabilities(runtime) & RUNTIME_METADATA ||
+		    runtime_method_name(runtime, method_desc, unused, sizeof(unused), NULL))
+			runtime_method_signature(runtime, method_desc, &kept->text);
 	}
 	return &kept->text;
 }
@@ -161,6 +167,8 @@ static enum hd_status name_line(struct naming *naming)
 		named.name = name_of(naming, named.code.method_desc);
 		if (named.name->failed)
 			return fail_nomem(call->err);
+		if (!named.name->size)
+			continue;
 		named.file = named.line = cell_null();
 		source_text_cells(call, named.code.method_desc, word->value - is_caller,
 				  &named.file, &named.line);
@@ -297,11 +305,11 @@ COMMAND(symbolize, .has_rows = true,
 	.summary = "name the addresses of managed code in a text, such as that of perf script",
 	.description =
 		"The text comes from FILE, or without it (or for -) from the standard input. It is\n"
-		"written again with a name after each address of code that the JIT has made, or of\n"
-		"ReadyToRun code. perf cannot name such addresses, and neither can what writes a\n"
+		"written again with a name after each address of code that the JIT has made, of\n"
+		"ReadyToRun code, or of a method of a NativeAOT program. perf cannot name such addresses, and neither can what writes a\n"
 		"native crash log; where PDBs are found, a source line follows, but not in frames of\n"
 		"perf, which other tools read. The names are those of now: code that was replaced since,\n"
 		"by tiered compilation, may have none. Tabs, colours and the ends of lines stay; other\n"
 		"characters that nobody sees are written as escapes.\n",
 	.example = "symbolize perf-script.txt", .top_level = TOP_LEVEL_NEVER,
-	.needs = NEEDS_RUNTIME | NEEDS_METADATA, .words = { { "FILE", VALUE_STREAM, true } });
+	.needs = NEEDS_RUNTIME, .words = { { "FILE", VALUE_STREAM, true } });

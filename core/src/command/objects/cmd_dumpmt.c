@@ -9,6 +9,7 @@
 #include "gc/heap.h"
 #include "runtime/coreclr/layout_access.h"
 #include "runtime/coreclr/types/method_table.h"
+#include "runtime/runtime_ops.h"
 #include "util/alloc.h"
 
 /* Most base classes whose methods are read. */
@@ -167,64 +168,65 @@ static const char *category_name(const struct type *type)
 	return type->category < sizeof(names) / sizeof(names[0]) ? names[type->category] : "?";
 }
 
-#define CLASS_LIST(X)                                                                           \
-	X(CLASS_ADDRESS, "mt", NULL, KIND_ADDRESS, 0, 0, "the MethodTable")                     \
-	X(CLASS_NAME, "name", NULL, KIND_TYPE, 0, 0, "name of the type")                        \
-	X(CLASS_BASE_SIZE, "base_size", NULL, KIND_BYTES, 0, 0,                                 \
-	  "bytes of an object, without elements")                                               \
-	X(CLASS_COMPONENT_SIZE, "component_size", NULL, KIND_BYTES, 0, 0,                       \
-	  "bytes of an element of an array or string")                                          \
-	X(CLASS_FLAGS, "flags", NULL, KIND_ADDRESS, 0, 0, "flags of the MethodTable")           \
-	X(CLASS_MODULE, "module", NULL, KIND_ADDRESS, 0, 0, "the Module that has the type")     \
-	X(CLASS_TOKEN, "token", NULL, KIND_ADDRESS, 0, 0, "metadata token of the type")         \
-	X(CLASS_PARENT, "parent", NULL, KIND_ADDRESS, 0, 0, "MethodTable of the base class")    \
-	X(CLASS_FILE, "file", NULL, KIND_TEXT, 0, 0, "file of the module")                      \
-	X(CLASS_EE, "ee_class", NULL, KIND_ADDRESS, 0, 0, "the EEClass")                        \
-	X(CLASS_CANONICAL, "canonical", NULL, KIND_ADDRESS, 0, 0,                               \
-	  "MethodTable that shares its code")                                                   \
-	X(CLASS_CATEGORY, "category", NULL, KIND_TEXT, 0, 0, "what kind of type it is")         \
-	X(CLASS_POINTERS, "has_pointers", NULL, KIND_FLAG, 0, 0,                                \
-	  "do its objects hold references?")                                                    \
-	X(CLASS_FINALIZER, "has_finalizer", NULL, KIND_FLAG, 0, 0, "does it have a finalizer?") \
-	X(CLASS_COLLECTIBLE, "is_collectible", NULL, KIND_FLAG, 0, 0, "can it be unloaded?")    \
-	X(CLASS_METHODS, "methods", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "how many it has")    \
-	X(CLASS_INTERFACES, "interfaces", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                 \
-	  "how many it implements")                                                             \
-	X(CLASS_CONTEXT, "load_context", NULL, KIND_ADDRESS, 0, 0,                              \
-	  "AssemblyLoadContext object of its module; 0x0: the default one, which has none yet") \
-	X(CLASS_CONTEXT_NAME, "load_context_name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,          \
-	  "name of that context")                                                               \
-	X(CLASS_CONTEXT_OBJECT, .heading = "context_object",                                    \
-	  .kind = KIND_ADDRESS) /**< text of dumpmt only, as the next */                        \
-	X(CLASS_CONTEXT_GAP, .heading = "context_gap", .kind = KIND_TEXT)                       \
-	X(CLASS_INSTANCE_FIELDS, .heading = "instance_fields",                                  \
-	  .kind = KIND_NUMBER) /**< text of dumpclass only, as the next */                      \
-	X(CLASS_STATIC_FIELDS, .heading = "static_fields", .kind = KIND_NUMBER)                 \
-	X(CLASS_SHARED, .heading = "is_shared", .kind = KIND_FLAG)                              \
+#define CLASS_LIST(X)                                                                                     \
+	X(CLASS_ADDRESS, "mt", NULL, KIND_ADDRESS, 0, 0, "the MethodTable")                               \
+	X(CLASS_NAME, "name", NULL, KIND_TYPE, 0, 0, "name of the type")                                  \
+	X(CLASS_BASE_SIZE, "base_size", NULL, KIND_BYTES, 0, 0,                                           \
+	  "bytes of an object, without elements")                                                         \
+	X(CLASS_COMPONENT_SIZE, "component_size", NULL, KIND_BYTES, 0, 0,                                 \
+	  "bytes of an element of an array or string")                                                    \
+	X(CLASS_FLAGS, "flags", NULL, KIND_ADDRESS, 0, 0, "flags of the MethodTable")                     \
+	X(CLASS_MODULE, "module", NULL, KIND_ADDRESS, 0, 0,                                               \
+	  "the Module that has the type; null, as token, ee_class and canonical: the runtime keeps none") \
+	X(CLASS_TOKEN, "token", NULL, KIND_ADDRESS, 0, 0, "metadata token of the type")                   \
+	X(CLASS_PARENT, "parent", NULL, KIND_ADDRESS, 0, 0, "MethodTable of the base class")              \
+	X(CLASS_FILE, "file", NULL, KIND_TEXT, 0, 0, "file of the module")                                \
+	X(CLASS_EE, "ee_class", NULL, KIND_ADDRESS, 0, 0, "the EEClass")                                  \
+	X(CLASS_CANONICAL, "canonical", NULL, KIND_ADDRESS, 0, 0,                                         \
+	  "MethodTable that shares its code")                                                             \
+	X(CLASS_CATEGORY, "category", NULL, KIND_TEXT, 0, 0, "what kind of type it is")                   \
+	X(CLASS_POINTERS, "has_pointers", NULL, KIND_FLAG, 0, 0,                                          \
+	  "do its objects hold references?")                                                              \
+	X(CLASS_FINALIZER, "has_finalizer", NULL, KIND_FLAG, 0, 0, "does it have a finalizer?")           \
+	X(CLASS_COLLECTIBLE, "is_collectible", NULL, KIND_FLAG, 0, 0, "can it be unloaded?")              \
+	X(CLASS_METHODS, "methods", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT, "how many it has")              \
+	X(CLASS_INTERFACES, "interfaces", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                           \
+	  "how many it implements")                                                                       \
+	X(CLASS_CONTEXT, "load_context", NULL, KIND_ADDRESS, 0, 0,                                        \
+	  "AssemblyLoadContext object of its module; 0x0: the default one, which has none yet")           \
+	X(CLASS_CONTEXT_NAME, "load_context_name", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                    \
+	  "name of that context")                                                                         \
+	X(CLASS_CONTEXT_OBJECT, .heading = "context_object",                                              \
+	  .kind = KIND_ADDRESS) /**< text of dumpmt only, as the next */                                  \
+	X(CLASS_CONTEXT_GAP, .heading = "context_gap", .kind = KIND_TEXT)                                 \
+	X(CLASS_INSTANCE_FIELDS, .heading = "instance_fields",                                            \
+	  .kind = KIND_NUMBER) /**< text of dumpclass only, as the next */                                \
+	X(CLASS_STATIC_FIELDS, .heading = "static_fields", .kind = KIND_NUMBER)                           \
+	X(CLASS_SHARED, .heading = "is_shared", .kind = KIND_FLAG)                                        \
 	X(CLASS_COMPONENTS, .heading = "has_components", .kind = KIND_FLAG)
 
 COLUMNS(type, CLASS_COLUMNS, CLASS_LIST);
 
-SCHEMA(type,
-       .lines = "EEClass:             {ee_class:016}\n"
-		"[?is_shared Canonical MT:        {canonical:016}\n]"
-		"Parent:              {parent:016}\n"
-		"Module:              {module:016}\nName:                {name}\n"
-		"mdToken:             {token:016}\n[File:                {file}\n]"
-		"AssemblyLoadContext: [{context_object:016}[ {load_context_name}]|{context_gap}]\n"
-		"BaseSize:            0x{base_size:x}\n"
-		"[?has_components ComponentSize:       0x{component_size:x}\n]"
-		"Has GC Pointers:     [?has_pointers true|false]\n"
-		"Has Finalizer:       [?has_finalizer true|false]\n"
-		"Collectible:         [?is_collectible true|false]\n"
-		"Category:            {category}\nFlags:               0x{flags:08}\n"
-		"[Number of Methods:   {methods}\n]"
-		"[Number of IFaces in IFaceMap: {interfaces}\n]");
+SCHEMA(type, .lines = "[=ee_class EEClass:             {ee_class:016}\n]"
+		      "[?is_shared Canonical MT:        {canonical:016}\n]"
+		      "Parent:              {parent:016}\n"
+		      "[=module Module:              {module:016}\n]Name:                {name}\n"
+		      "[=token mdToken:             {token:016}\n][File:                {file}\n]"
+		      "[=context_gap AssemblyLoadContext: "
+		      "[{context_object:016}[ {load_context_name}]|{context_gap}]\n]"
+		      "BaseSize:            0x{base_size:x}\n"
+		      "[?has_components ComponentSize:       0x{component_size:x}\n]"
+		      "Has GC Pointers:     [?has_pointers true|false]\n"
+		      "Has Finalizer:       [?has_finalizer true|false]\n"
+		      "Collectible:         [?is_collectible true|false]\n"
+		      "Category:            {category}\nFlags:               0x{flags:08}\n"
+		      "[Number of Methods:   {methods}\n]"
+		      "[Number of IFaces in IFaceMap: {interfaces}\n]");
 static const struct schema class_schema = {
 	SCHEMA_COLUMNS(type_columns),
-	.lines = "Class Name:      {name}\nmdToken:         {token:016}\n"
+	.lines = "Class Name:      {name}\n[=token mdToken:         {token:016}\n]"
 		 "[File:            {file}\n]Parent:          {parent:016}\n"
-		 "Module:          {module:016}\nMethod Table:    {mt:016}\n"
+		 "[=module Module:          {module:016}\n]Method Table:    {mt:016}\n"
 		 "[NumInstanceFields:   {instance_fields}\n]"
 		 "[NumStaticFields:     {static_fields}\n]"
 };
@@ -279,12 +281,8 @@ static enum hd_status write_type(struct call *call, const struct schema *schema,
 					   type->links.canonical != type->method_table),
 		[CLASS_COMPONENTS] = cell_flag((type->flags & MT_HAS_COMPONENT_SIZE) != 0),
 		[CLASS_FLAGS] = cell_number(type->flags),
-		[CLASS_MODULE] = cell_number(type->module),
-		[CLASS_TOKEN] = cell_number(type->token),
 		[CLASS_PARENT] = cell_number(type->parent),
 		[CLASS_FILE] = cell_string(type_file(runtime, type)),
-		[CLASS_EE] = cell_number(ee_class),
-		[CLASS_CANONICAL] = cell_number(type->links.canonical),
 		[CLASS_CATEGORY] = cell_string(category_name(type)),
 		[CLASS_POINTERS] = cell_flag(type->has_pointers),
 		[CLASS_FINALIZER] = cell_flag(type->has_finalizer),
@@ -294,14 +292,29 @@ static enum hd_status write_type(struct call *call, const struct schema *schema,
 		[CLASS_INSTANCE_FIELDS] = small_number(runtime, ee_class, L_CLASS_NUM_INSTANCE),
 		[CLASS_STATIC_FIELDS] = small_number(runtime, ee_class, L_CLASS_NUM_STATIC),
 	};
-	TRY(put_load_context(call, type, cells, &context_name));
+	if (runtime_capabilities(runtime) & RUNTIME_METADATA) {
+		cells[CLASS_MODULE] = cell_number(type->module);
+		cells[CLASS_TOKEN] = cell_number(type->token);
+		cells[CLASS_EE] = cell_number(ee_class);
+		cells[CLASS_CANONICAL] = cell_number(type->links.canonical);
+		TRY(put_load_context(call, type, cells, &context_name));
+	}
 	answer_record(&call->answer, schema, cells);
 	return HD_OK;
 }
 
 static enum hd_status run_dumpmt(struct call *call)
 {
+	const struct runtime *runtime = call->heap->runtime;
 	const struct type *type;
+	if (call->options[OPT_METHODS].given &&
+	    !(runtime_capabilities(runtime) & RUNTIME_METADATA)) {
+		return fail(
+			call->err, HD_ERR_UNSUPPORTED, 0,
+			"dumpmt -md needs the metadata of methods, which a program with %s does "
+			"not keep; export FILE.perfmap lists its methods",
+			runtime_ops(runtime)->name);
+	}
 	TRY(call_type(call, call->words[0].number, &type));
 	TRY(write_type(call, &type_schema, type));
 	return call->options[OPT_METHODS].given ? write_type_methods(call, type) : HD_OK;

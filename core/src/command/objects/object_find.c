@@ -143,7 +143,8 @@ const char *type_file(struct runtime *runtime, const struct type *type)
 	X(HEAD_ADDRESS, "address", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT, "where it begins") \
 	X(HEAD_MT, "mt", NULL, KIND_ADDRESS, 0, 0, "its MethodTable")                        \
 	X(HEAD_TYPE, "type", NULL, KIND_TYPE, 0, 0, "name of its type")                      \
-	X(HEAD_CLASS, "ee_class", NULL, KIND_ADDRESS, 0, 0, "the EEClass of its type")       \
+	X(HEAD_CLASS, "ee_class", NULL, KIND_ADDRESS, 0, 0,                                  \
+	  "the EEClass of its type; null: the runtime has none")                             \
 	X(HEAD_SIZE, "size", NULL, KIND_BYTES, 0, 0, "its own bytes")                        \
 	X(HEAD_FILE, "file", NULL, KIND_TEXT, 0, 0, "file of the module of its type")        \
 	X(HEAD_INDENT, .heading = "indent", .kind = KIND_NUMBER) /**< text only */
@@ -156,7 +157,7 @@ void write_object_head(struct answer *answer, struct runtime *runtime,
 	static const struct schema schema = {
 		SCHEMA_COLUMNS(head_columns),
 		.lines = "{indent:_}Name:        {type}\n{indent:_}MethodTable: {mt:016}\n"
-			 "{indent:_}EEClass:     {ee_class:016}\n"
+			 "[=ee_class {indent:_}EEClass:     {ee_class:016}\n]"
 			 "{indent:_}Size:        {size}(0x{size:x}) bytes\n"
 			 "[=file {indent:_}File:        {file}\n]"
 	};
@@ -168,14 +169,15 @@ void write_object_head(struct answer *answer, struct runtime *runtime,
 	bool is_array = type->category == CATEGORY_SZ_ARRAY || type->category == CATEGORY_MD_ARRAY;
 	size_t size;
 	const char *name = type_name(runtime, type, &size);
-	const struct cell cells[HEAD_COLUMNS] = {
+	struct cell cells[HEAD_COLUMNS] = {
 		[HEAD_ADDRESS] = { .is_there = head->has_address, .number = head->address },
 		[HEAD_MT] = cell_number(type->method_table),
 		[HEAD_TYPE] = cell_type(name, size, type->method_table),
-		[HEAD_CLASS] = cell_number(type->links.ee_class),
 		[HEAD_SIZE] = cell_number(head->size),
 		[HEAD_FILE] = cell_string(is_array ? NULL : type_file(runtime, type)),
 		[HEAD_INDENT] = cell_number(head->indent),
 	};
+	if (type->links.ee_class)
+		cells[HEAD_CLASS] = cell_number(type->links.ee_class);
 	answer_record(answer, head->is_free ? &of_free : &schema, cells);
 }

@@ -142,8 +142,11 @@ enum hd_status method_bodies_read(struct runtime *runtime, struct job *job,
 	struct code_sections sections = { 0 };
 	*ret = (struct method_bodies){ 0 };
 	if (!coreclr_is(runtime)) {
-		return fail(err, HD_ERR_UNSUPPORTED, 0,
-			    "a program with %s has no list of its methods", runtime->ops->name);
+		return fail(
+			err, HD_ERR_UNSUPPORTED, 0,
+			"a program with %s has no list of MethodDescs; export FILE.perfmap writes the "
+			"names and addresses of its methods",
+			runtime->ops->name);
 	}
 	TRY_MEMORY(code_tables(runtime), err);
 	enum hd_status status = code_sections_read(runtime, &sections) ? HD_OK : fail_nomem(err);
