@@ -40,6 +40,12 @@ HD_NODISCARD enum hd_status wait_find_callers(struct waits *waits, struct job *j
 HD_NODISCARD enum hd_status wait_find_by_words(struct waits *waits, struct job *job,
 					       struct hd_error *err);
 
+/**
+ * Find the monitors of threads that wait in Monitor.Enter or Monitor.Wait by their Locks, where monitors have such:
+ * frames of the wait refer to them.
+ */
+HD_NODISCARD enum hd_status wait_find_by_locks(struct waits *waits, struct hd_error *err);
+
 /** Make the edges of all nodes, and set the owners of those who wait for tasks. */
 HD_NODISCARD enum hd_status wait_find_edges(struct waits *waits, struct job *job,
 					    struct hd_error *err);

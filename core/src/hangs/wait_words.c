@@ -109,8 +109,8 @@ static struct monitor *entered_monitor(const struct word_search *search,
 	const struct native_words *native = &search->native;
 	for (size_t i = 0; i < native->count; i++) {
 		struct monitor *monitor = monitor_of(&search->waits->monitors, native->words[i]);
-		if (monitor && monitor->block.waiters && monitor->block.owner != wait->thread &&
-		    monitor->found < monitor->block.waiters)
+		if (monitor && !monitor->block.lock && monitor->block.waiters &&
+		    monitor->block.owner != wait->thread && monitor->found < monitor->block.waiters)
 			return monitor;
 	}
 	return NULL;

@@ -174,6 +174,7 @@ static enum hd_status find_objects(struct waits *waits, struct job *job, struct 
 		TRY(job_check(job, 0, err));
 	}
 	TRY(wait_find_callers(waits, job, err));
+	TRY(wait_find_by_locks(waits, err));
 	TRY(wait_find_by_words(waits, job, err));
 	for (size_t i = 0; i < waits->count; i++)
 		waits->rows[i].is_over = wait_is_over(waits, &waits->rows[i]);
