@@ -2,6 +2,7 @@
 """Pretty-printers for values of .NET, whose types GDB knows from the file about managed code (doc/managed-elf.md 11)."""
 from __future__ import annotations
 
+import re
 from typing import Any, Callable, Iterator
 
 import gdb
@@ -14,8 +15,12 @@ from heapdump_gdb.session import Session, host_text
 from heapdump_gdb.target import connection
 from heapdump.text import printable
 
-# The first member of a class in that file, or of its base class.
+# The first member of a class, or of its base class: in that file, and in the DWARF of a NativeAOT program, whose variables are
+# references of C++ to objects.
 TABLE = "MethodTable"
+OWN_TABLE = "m_pEEType"
+# Signs that names in DWARF of NativeAOT do not have.
+UNNAMED = re.compile(r"\W")
 # Bases that are looked through for it.
 DEPTH_MAX = 64
 # GDB asks for so many items when "print elements" has no limit.
@@ -40,9 +45,18 @@ def _is_class(found: gdb.Type) -> bool:
         if not fields:
             return False
         if not fields[0].is_base_class:
-            return fields[0].name == TABLE and fields[0].bitpos == 0
+            return fields[0].name in (TABLE, OWN_TABLE) and fields[0].bitpos == 0
         found = fields[0].type.strip_typedefs()
     return False
+
+
+def _is_called(static: gdb.Type, name: str) -> bool:
+    """Is that the type's name?  The DWARF of NativeAOT has the assembly in front, and _ for each sign."""
+    known = static.name or ""
+    if known == name:
+        return True
+    own = UNNAMED.sub("_", name)
+    return known == own.removeprefix("System_") or known.endswith("_" + own)
 
 
 class _Text:
@@ -129,10 +143,13 @@ class Printers(gdb.printing.PrettyPrinter):
 
     def __call__(self, value: gdb.Value) -> Any:
         found = value.type.strip_typedefs()
-        if found.code == gdb.TYPE_CODE_REF:
+        is_reference = found.code == gdb.TYPE_CODE_REF
+        if is_reference:
             value = value.referenced_value()
             found = value.type.strip_typedefs()
         try:
+            if is_reference and found.code == gdb.TYPE_CODE_STRUCT and _is_class(found):
+                return self._object(int(value.address) & native.MASK64, found)
             if found.code == gdb.TYPE_CODE_PTR:
                 target = found.target().strip_typedefs()
                 if target.code == gdb.TYPE_CODE_STRUCT and _is_class(target):
@@ -180,7 +197,7 @@ class Printers(gdb.printing.PrettyPrinter):
         text = found.members.get("text")
         if text:
             return _Words(_shown(text))
-        if static.name == name:
+        if _is_called(static, name):
             return None
         fields = list(found.rows("fields")) if "fields" in found.tables else []
         values = [row["value"] for row in fields if not row["static"]]
@@ -214,8 +231,9 @@ class Printers(gdb.printing.PrettyPrinter):
         return "?" if value is None else value
 
     def _exception(self, word: str, _name: str, _static: gdb.Type) -> Any:
-        row = next(iter(self._ask("printexception", word)), None)
-        if row is None:
+        found = self._ask("printexception", word)
+        row = next(iter(found), None) or found.members
+        if row.get("type") is None:
             return None
         message = row.get("message")
         return _Words(f"{_shown(row['type'] or '')}: {_shown(message or '<no message>')}")

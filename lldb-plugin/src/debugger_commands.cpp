@@ -184,11 +184,12 @@ std::string BpmdCommand::command_for(lldb::SBDebugger &debugger,
 		return "breakpoint set -n \"" + method.substr(0, method.find('(')) + "\"";
 	}
 	if (words.size() == 2) {
-		// A method that the module does not have would wait for ever.
+		// A method that the module does not have would wait for ever.  A NativeAOT program has no modules.
 		const std::vector<const char *> question = { "name2ee", words[0].c_str(),
 							     words[1].c_str() };
 		if (is_stopped && !ask(debugger, question, method, message) &&
-		    message.find("no module") == message.npos)
+		    message.find("no module") == message.npos &&
+		    message.find("does not keep") == message.npos)
 			return "";
 		return "breakpoint set -n \"" + words[1] + "\"";
 	}

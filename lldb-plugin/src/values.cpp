@@ -3,6 +3,7 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 #include <vector>
 
 #include <heapdump/answer.h>
@@ -18,6 +19,10 @@ constexpr size_t text_most = 1000;
 
 /// Pointers to what has a dot in its name: no type of C has one.
 constexpr const char *objects = "^[^ ]*\\..* \\*$";
+/// References of C++: so the DWARF of NativeAOT programs has variables.
+constexpr const char *references = "^[^ ]+ &$";
+/// Bases of a class that are looked at.
+constexpr int depth_most = 64;
 /// Structs of the framework whose values have texts.
 constexpr const char *structs =
 	"^System\\.(DateTime|DateTimeOffset|DateOnly|TimeOnly|TimeSpan|Guid|Decimal|Nullable<.*>)$";
@@ -132,6 +137,19 @@ bool describe_kind(hd_session *session, const std::string &address, std::string 
 	return task.member("status", ret) || task.member("state", ret);
 }
 
+/// Is it a class in the DWARF of a NativeAOT program: does it, or its base class, begin with a MethodTable?
+bool is_own_class(lldb::SBType type)
+{
+	for (int i = 0; i < depth_most && type.IsValid(); i++) {
+		if (!type.GetNumberOfDirectBaseClasses()) {
+			const char *name = type.GetFieldAtIndex(0).GetName();
+			return name && std::strcmp(name, "m_pEEType") == 0;
+		}
+		type = type.GetDirectBaseClassAtIndex(0).GetType();
+	}
+	return false;
+}
+
 /// LLDB asks for a summary.
 bool summarize(lldb::SBValue value, lldb::SBTypeSummaryOptions, lldb::SBStream &stream)
 {
@@ -154,6 +172,8 @@ void Values::watch(lldb::SBDebugger &debugger)
 	category.AddTypeSummary(
 		lldb::SBTypeNameSpecifier(structs, true),
 		lldb::SBTypeSummary::CreateWithCallback(summarize, lldb::eTypeOptionHideChildren));
+	category.AddTypeSummary(lldb::SBTypeNameSpecifier(references, true),
+				lldb::SBTypeSummary::CreateWithCallback(summarize));
 	category.SetEnabled(true);
 }
 
@@ -242,15 +262,17 @@ bool Values::describe_struct(lldb::SBValue &value, const std::string &type, std:
 bool Values::describe(lldb::SBValue &value, hd_session *settings, std::string &ret)
 {
 	lldb::SBType type = value.GetType().GetCanonicalType();
-	if (!open(value.GetTarget(), settings))
+	const bool is_reference = type.IsReferenceType();
+	if ((is_reference && !is_own_class(type.GetDereferencedType())) ||
+	    !open(value.GetTarget(), settings))
 		return false;
-	if (!type.IsPointerType()) {
+	if (!type.IsPointerType() && !is_reference) {
 		const char *name = type.GetName();
 		return name && describe_struct(value, name, ret);
 	}
-	lldb::SBType pointee = type.GetPointeeType();
+	lldb::SBType pointee = is_reference ? type.GetDereferencedType() : type.GetPointeeType();
 	const char *name = pointee.GetName();
-	if (!name || pointee.GetTypeClass() != lldb::eTypeClassStruct)
+	if (!name || (pointee.GetTypeClass() != lldb::eTypeClassStruct && !is_reference))
 		return false;
 	const uint64_t object = value.GetValueAsUnsigned(0);
 	if (object)

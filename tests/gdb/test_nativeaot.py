@@ -14,6 +14,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+import gdb_batch
 import support
 
 sys.path.insert(0, str(support.SOURCE / "tests" / "oracle"))
@@ -68,6 +69,56 @@ class FramesTest(unittest.TestCase):
         for name in CORES["lldb"]:
             core = self.unpack(name)
             self.compare(name, check_managed_elf.lldb_stacks("", core, False), core)
+
+
+# As the compiler writes types into the symbol file of a NativeAOT program.
+TYPES = """
+class Object {
+      public:
+	void *m_pEEType;
+};
+class String : public Object {
+      public:
+	int _stringLength;
+	char16_t _firstChar;
+};
+class truth_Node : public Object {
+      public:
+	Object &other;
+};
+String *text;
+truth_Node *node;
+"""
+# Objects of nativeaot10.core, of these types and of others, and how GDB shows them.
+VALUES = (
+    ("(String *) 0x7f1e07c08208", '"caught-2003"'),
+    ("(String &) *(String *) 0x7f1e07c08208", '"caught-2003"'),
+    ("(String *) 0", "null"),
+    ("(Object &) *(Object *) 0x7f1e07c08190", "System.InvalidOperationException: caught-2003"),
+    ("(String *) 0x5593943ae9c8", chr(34) * 2),
+    ("(Object &) *(Object *) 0x7f1e07c04150", "(Node *) 0x7f1e07c04150"),
+)
+
+
+class ValuesTest(unittest.TestCase):
+    """Values by the types of a symbol file, which are references of C++."""
+
+    @unittest.skipUnless(shutil.which("gdb") and shutil.which("g++"), "there is no GDB or no g++")
+    def test_gdb(self) -> None:
+        with support.temporary_folder() as name:
+            folder = Path(name)
+            (folder / "types.cc").write_text(TYPES, encoding="utf-8")
+            subprocess.run(["g++", "-g", "-c", "types.cc"], cwd=folder, check=True)
+            packed = support.SOURCE / "corefiles" / "nativeaot10.core.zst"
+            core = folder / "values.core"
+            subprocess.run(["zstd", "-dqf", str(packed), "-o", str(core)], check=True)
+            commands = [f"core-file {core}", f"add-symbol-file {folder / 'types.o'} 0x1000"]
+            commands += [f"print {expression}" for expression, _ in VALUES]
+            commands += ["print (truth_Node &) *(truth_Node *) 0x7f1e07c04150"]
+            lines = gdb_batch.run_gdb(*commands).splitlines()
+            found = [line.partition(" = ")[2] for line in lines if line.startswith("$")]
+            self.assertEqual([shown for _, shown in VALUES], found[:-1])
+            self.assertIn("other = ", found[-1])
 
 
 if __name__ == "__main__":

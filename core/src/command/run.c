@@ -135,7 +135,7 @@ static enum hd_status ensure_open(struct call *call)
 		"nothing is open: open a heap dump file, a core or a process first (open FILE)");
 }
 
-/* Of some commands another one than most of the others with the same needs has something to say. */
+/* Some commands have others that help better than those of all with the same needs. */
 static const char *own_instead(const struct call *call)
 {
 	static const struct {
@@ -155,7 +155,6 @@ static const char *own_instead(const struct call *call)
 		  "clrstack and export FILE.perfmap have methods with their parameters" },
 		{ "dumpsigelem",
 		  "clrstack and export FILE.perfmap have methods with their parameters" },
-		{ "dumpasync", "dumptasks shows tasks, and waits what threads wait for" },
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (strcmp(call->command->name, rows[i].command) == 0)
