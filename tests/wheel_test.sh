@@ -15,6 +15,17 @@ if ! /usr/bin/python3 -m venv env >venv.log 2>&1; then
     exit 0
 fi
 env/bin/pip install -q --no-index --no-deps --disable-pip-version-check "$build"/wheel/heapdump-*.whl
+# With no library loaded before, all but the C library's come from the wheel; of libz, liblzma and libbz2, Python's own modules
+# may have loaded the system's.
+package=$(echo env/lib/python3*/site-packages/heapdump)
+env -i ldd "$package/libheapdump.so.0" >ldd.out
+for name in libjansson libelf libdw libz liblzma libbz2; do
+    grep -q "$name\.so[^ ]* => .*/env/" ldd.out || { cat ldd.out >&2; echo "wheel_test: $name is not the wheel's" >&2; exit 1; }
+done
+if grep -v '/env/\|linux-vdso\|/lib/.*-linux-gnu/lib\(c\|m\|dl\|pthread\)\.so\|ld-linux' ldd.out >&2; then
+    echo "wheel_test: the library needs these of the system" >&2
+    exit 1
+fi
 cat >use.py <<'CODE'
 import sys
 
@@ -30,10 +41,9 @@ for isolated in (False, True):
         assert isolated == (h.info().members.get("sandbox") is not None)
 with open("/proc/self/maps") as maps:
     loaded = {line.split()[-1] for line in maps if ".so" in line}
-for name in ("libheapdump.so.0", "libjansson.so.4", "libelf.so.1", "libz.so.1"):
+for name in ("libheapdump.so.0", "libjansson.so.4", "libelf.so.1", "libdw.so.1"):
     found = [path for path in loaded if path.endswith("/" + name)]
-    # Python's own module zlib may have loaded the system's libz before.
-    assert any("/env/" in path for path in found) or name == "libz.so.1", (name, found)
+    assert found and all("/env/" in path for path in found), (name, found)
 assert not any("sqlite" in path or "zstd" in path or "capstone" in path for path in loaded), loaded
 assert heapdump.__file__.startswith(sys.prefix), heapdump.__file__
 print("wheel_test: heapdump", heapdump.library_version(), "works")
