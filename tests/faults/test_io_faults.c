@@ -171,6 +171,23 @@ TEST_OF(files, nettraces)
 	check_lines(DATA "small300_v6.nettrace", dump_lines, COUNT(dump_lines), 4, 0);
 }
 
+static const char *const hprof_lines[] = {
+	"info",
+	"dumpheap -stat",
+	"roots",
+	"dominators -top 5",
+	"report",
+	"export OUT.heap",
+	"export OUT.gcdump",
+	"export OUT.hprof",
+	"diff " DATA "small300.gcdump",
+};
+
+TEST_OF(files, hprofs)
+{
+	check_lines(DATA "made.hprof", hprof_lines, COUNT(hprof_lines), 8, 0);
+}
+
 /* Commands about a heap, of a core. */
 static const char *const core_lines[] = {
 	"triage",
@@ -239,6 +256,7 @@ static const char *const core_lines[] = {
 	"assert -max WebShop.Session=100 -markdown",
 	"retained WebShop.Session",
 	"export OUT.gcdump",
+	"export OUT.hprof",
 	"diff " LOG,
 	"dumpexceptions",
 	"dumphttp",
