@@ -8,7 +8,7 @@ import gdb
 
 METHOD = ".MoveNext"  # the body of an async method
 STATE = "<>1__state"  # from 0 on: it waits in the await of that number
-BUILDER = "<>t__builder"  # an iterator, which has a state, too, has none: it comes back with each value
+BUILDER = "<>t__builder"  # an iterator has a state, too, and none of these
 INNER_FRAMES = 16
 
 

@@ -37,7 +37,7 @@ def setting_word(value: Any) -> str:
     """The value of a setting as the library takes it."""
     if isinstance(value, bool):
         return "on" if value else "off"
-    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+    return str(os.fspath(value) if isinstance(value, os.PathLike) else value)
 
 
 class _Calls:
