@@ -19,9 +19,9 @@
 #include "installed.h"
 
 /* sys.argv: "-c", the folder of the package, and what heapdump/prompt.py takes. */
-#define BEGIN                                                                           \
-	"import sys; sys.dont_write_bytecode = True; sys.path.insert(0, sys.argv[1]); " \
-	"from heapdump.prompt import main; main(sys.argv[2:])"
+static const char begin_python[] =
+	"import sys; sys.dont_write_bytecode = True; sys.path.insert(0, sys.argv[1]); "
+	"from heapdump.prompt import main; main(sys.argv[2:])";
 /* Words of the command line apart from settings and the user's own. */
 #define OWN_WORDS 10u
 
@@ -91,7 +91,7 @@ int cli_python(struct cli *cli, int argc, char **argv)
 	const char *const first[] = { "python3",
 				      "-I",
 				      "-c",
-				      BEGIN,
+				      begin_python,
 				      package,
 				      program,
 				      cli->worker ? "isolated" : "direct",

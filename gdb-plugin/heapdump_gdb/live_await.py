@@ -29,9 +29,13 @@ def _step_of(frame: gdb.Frame) -> _Step | None:
     if not {STATE, BUILDER} <= {field.name for field in machine.type.target().fields()}:
         return None
     block = frame.block()
-    rows = [row for row in where.symtab.linetable() if block.start <= row.pc < block.end]
+    rows = [
+        row for row in where.symtab.linetable() if block.start <= row.pc < block.end
+    ]
     first = min(row.line for row in rows)
-    return _Step(name, machine, [row.pc for row in rows if row.line not in (first, where.line)])
+    return _Step(
+        name, machine, [row.pc for row in rows if row.line not in (first, where.line)]
+    )
 
 
 class _Place(gdb.Breakpoint):

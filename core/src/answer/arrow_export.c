@@ -3,7 +3,7 @@
 
 #include "util/alloc.h"
 
-/* What the private data of a schema is: its texts, and room for its children. */
+/* The private data of a schema: its texts, and room for its children. */
 struct schema_room {
 	char *texts;
 	struct ArrowSchema **pointers;
@@ -54,7 +54,7 @@ bool arrow_schema_make(const char *format, const char *name, const struct arrow_
 {
 	struct schema_room *room =
 		mem_calloc(1, sizeof(*room) + children * sizeof(struct ArrowSchema));
-	struct ArrowSchema **pointers = mem_calloc(children + 1, sizeof(*pointers));
+	struct ArrowSchema **pointers = mem_calloc(children + 1, sizeof(struct ArrowSchema *));
 	struct text texts = { 0 };
 	put_metadata(&texts, metadata);
 	size_t name_at = texts.size;
@@ -91,7 +91,7 @@ const char *arrow_format(enum column_type type)
 	return formats[type];
 }
 
-/* Of an array: validity, values or ends, text. */
+/* The buffers of an array: validity, values or ends, text. */
 #define BUFFERS_MAX 3
 
 struct array_room {
@@ -150,10 +150,11 @@ static void take_column(struct chunk_column *column, enum column_type type, uint
 	room->owned[1] = is_text ? (void *)column->ends : column->words;
 	room->owned[2] = column->text.bytes;
 	column->text = (struct text){ 0 };
-	if (is_text)
+	if (is_text) {
 		column->ends = NULL;
-	else
+	} else {
 		column->words = NULL;
+	}
 	column->validity = NULL;
 	room->buffers[0] = column->null_count ? room->owned[0] : NULL;
 	room->buffers[1] = room->owned[1];
@@ -186,8 +187,8 @@ bool arrow_batch_make(struct chunk *chunk, const enum column_type *types, struct
 	uint32_t count = chunk->count;
 	struct batch_room *batch =
 		mem_calloc(1, sizeof(*batch) + count * sizeof(struct ArrowArray));
-	struct ArrowArray **pointers = mem_calloc((size_t)count + 1, sizeof(*pointers));
-	struct array_room **rooms = mem_calloc((size_t)count + 1, sizeof(*rooms));
+	struct ArrowArray **pointers = mem_calloc((size_t)count + 1, sizeof(struct ArrowArray *));
+	struct array_room **rooms = mem_calloc((size_t)count + 1, sizeof(struct array_room *));
 	if (!batch || !pointers || !rooms || !make_rooms(rooms, count)) {
 		for (uint32_t i = 0; rooms && i < count; i++)
 			mem_free(rooms[i]);

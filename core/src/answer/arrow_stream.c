@@ -222,9 +222,10 @@ enum hd_status arrow_table_check(const struct arrow_table *table, struct hd_erro
 	if (table->table)
 		return HD_OK;
 	const char *others = table->others.bytes ? table->others.bytes : "none with a name";
-	if (!table->wanted)
+	if (!table->wanted) {
 		return fail(err, HD_ERR_NOTFOUND, 0, "the answer has no main table; its tables: %s",
 			    others);
+	}
 	return fail(err, HD_ERR_NOTFOUND, 0, "the answer has no table %.100s; its tables: %s",
 		    table->wanted, others);
 }

@@ -141,10 +141,11 @@ void text_valid(struct text *text, const char *bytes, size_t size)
 		text_append(text, bytes + i, run);
 		i += run;
 		size_t length = i < size ? utf8_length(bytes + i, size - i) : 1;
-		if (i < size && length)
+		if (i < size && length) {
 			text_append(text, bytes + i, length);
-		else if (i < size)
+		} else if (i < size) {
 			text_append(text, "\xef\xbf\xbd", 3);
+		}
 		i += length ? length : 1;
 	}
 }
@@ -234,16 +235,17 @@ static double real_of(uint32_t kind, uint64_t word)
 static void put_value(struct text *text, uint32_t kind, uint64_t word)
 {
 	char buf[32];
-	if (kind == HD_KIND_FLAG)
+	if (kind == HD_KIND_FLAG) {
 		text_puts(text, word ? "true" : "false");
-	else if (kind == HD_KIND_ADDRESS)
+	} else if (kind == HD_KIND_ADDRESS) {
 		text_printf(text, "0x%" PRIx64, word);
-	else if (kind == HD_KIND_SIGNED)
+	} else if (kind == HD_KIND_SIGNED) {
 		text_printf(text, "%" PRId64, (int64_t)word);
-	else if (REALS & KIND_BIT(kind))
+	} else if (REALS & KIND_BIT(kind)) {
 		text_puts(text, format_real(real_of(kind, word), false, buf, sizeof(buf)));
-	else
+	} else {
 		text_number(text, word);
+	}
 }
 
 static enum hd_status settle_as_text(const struct chunk *chunk, struct chunk_column *column,

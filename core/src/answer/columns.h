@@ -20,7 +20,7 @@ enum column_type {
 	COLUMN_TEXT,     /**< UTF-8 */
 };
 
-/** What is known of all values of a column that were seen so far. */
+/** Facts about all values of a column that were seen so far. */
 struct column_facts {
 	uint32_t kinds;   /**< bit i: some have the enum hd_kind i; without HD_KIND_NULL */
 	bool is_negative; /**< a whole number is */

@@ -51,9 +51,10 @@ int hd_arrow_run(struct hd_session *session, const struct hd_arrow_request *requ
 		return HD_EXIT_INPUT;
 	}
 	int status = run_for_columns(session, &own, sink, table, err);
-	if (status <= HD_EXIT_FINDINGS)
+	if (status <= HD_EXIT_FINDINGS) {
 		arrow_table_stream(table, own.argc > 0 ? own.argv[0] : "help", ret);
-	else
+	} else {
 		arrow_table_destroy(table);
+	}
 	return status;
 }

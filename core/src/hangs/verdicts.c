@@ -521,9 +521,10 @@ static enum hd_status name_things(struct verdicts *verdicts, struct job *job, st
 {
 	struct wait_owners *owners = &verdicts->owners;
 	for (size_t i = 0; i < verdicts->rows_count && owners->count < WAIT_OWNERS_MAX; i++) {
-		if (verdicts->rows[i].kind == VERDICT_ONE_OBJECT)
+		if (verdicts->rows[i].kind == VERDICT_ONE_OBJECT) {
 			owners->rows[owners->count++].object =
 				wait_thing_cause(&verdicts->rows[i].thing);
+		}
 	}
 	return wait_owners_find(verdicts->waits->heap, owners, job, err);
 }

@@ -31,8 +31,10 @@ void wait_gaps_find(const struct waits *waits, struct wait_gaps *ret)
 			    [GAP_RECORDS] = waits->unread_joins,
 			    [GAP_FACTS] = facts_absent(waits->heap, absent) },
 	};
-	if (waits->async)
-		ret->counts[GAP_ASYNC] = waits->async->unknown + waits->async->unseen + waits->async->is_cut;
+	if (waits->async) {
+		ret->counts[GAP_ASYNC] =
+			waits->async->unknown + waits->async->unseen + waits->async->is_cut;
+	}
 	for (size_t i = 0; i < waits->count; i++)
 		find_of_thread(&waits->rows[i], ret);
 	for (unsigned int i = 0; i < WAIT_GAPS; i++)

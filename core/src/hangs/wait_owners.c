@@ -12,7 +12,7 @@
 #include "util/field_label.h"
 #include "util/text.h"
 
-/* What is remembered of a type. */
+/* Facts that are remembered of a type. */
 enum owner_kind {
 	OWNER_NOT_ASKED,
 	OWNER_OF_PROGRAM,

@@ -186,7 +186,7 @@ static enum hd_status list_gone(struct update *update, struct hd_error *err)
 	return HD_OK;
 }
 
-/* What is known after the update. */
+/* The facts as they are after the update. */
 static void take_over(struct update *update, struct code_files *ret)
 {
 	*ret = (struct code_files){
@@ -227,9 +227,10 @@ enum hd_status code_files_update(const struct code_files *files, struct runtime 
 	if (!files->has_uncalled)
 		forget_uncalled(&update);
 	bool has_file = update.functions.rows_count > 0;
-	if (has_file)
+	if (has_file) {
 		TRY(managed_elf_write_functions(runtime, job, &update.functions, output, &counts,
 						err));
+	}
 	take_over(&update, ret);
 	ret->checksum = checksum;
 	ret->last += has_file;

@@ -137,9 +137,10 @@ static enum hd_status write_functions(struct unit_writer *writer)
 		const struct code_function *function = &making->functions->rows[i];
 		bool has_variables;
 		TRY(job_check(making->job, 1, making->err));
-		if (i % CHECKED_EACH == 0)
+		if (i % CHECKED_EACH == 0) {
 			TRY(making_check_memory(making,
 						all->size + writer->variables.locations.size));
+		}
 		if (!making->names[i] || info->size > UNIT_SIZE_MAX ||
 		    function->end - function->begin > UINT32_MAX)
 			continue;

@@ -70,10 +70,11 @@ static bool read_state(struct members *members, struct async_box *box)
 		return false;
 	}
 	state = member_of_struct(members, box->machine, box->fields, FSHARP_STATE_FIELD);
-	if (state.state != MEMBER_READ)
+	if (state.state != MEMBER_READ) {
 		box->state = ASYNC_UNKNOWN;
-	else if ((int32_t)member_signed(&state) > 0)
+	} else if ((int32_t)member_signed(&state) > 0) {
 		box->state = (int32_t)member_signed(&state) - 1;
+	}
 	return state.state == MEMBER_READ;
 }
 

@@ -263,10 +263,11 @@ static enum hd_status read_saved(struct saved_fields *saved, struct hd_error *er
 {
 	if (!member_object(saved->graph->members, saved->node->holder, &saved->holder))
 		return HD_OK;
-	if (saved->node->is_runtime)
+	if (saved->node->is_runtime) {
 		TRY(read_variables(saved, err));
-	else if (!reserve_fields(saved, 0))
+	} else if (!reserve_fields(saved, 0)) {
 		return fail_nomem(err);
+	}
 	return read_references(saved, err);
 }
 

@@ -148,7 +148,10 @@ static void async_listing_deinit(struct async_listing *listing)
 
 static struct cell state_cell(const struct async_node *node)
 {
-	return node->state == ASYNC_UNKNOWN ? (struct cell){ 0 } : cell_signed(node->state);
+	struct cell cell = { 0 };
+	if (node->state != ASYNC_UNKNOWN)
+		cell = cell_signed(node->state);
+	return cell;
 }
 
 static enum hd_status write_method(struct async_listing *listing, const struct async_node *node,

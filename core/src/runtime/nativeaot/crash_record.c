@@ -54,9 +54,10 @@ uint64_t aot_crash_record(const struct runtime *runtime)
 		uint64_t begin = aot->module->base + programs[i].p_vaddr;
 		uint64_t skipped = -begin % ALIGN;
 		if (programs[i].p_type == PT_LOAD && programs[i].p_flags & PF_W &&
-		    programs[i].p_memsz <= SEGMENT_MAX && programs[i].p_memsz > skipped)
+		    programs[i].p_memsz <= SEGMENT_MAX && programs[i].p_memsz > skipped) {
 			found = search(runtime->memory, begin + skipped,
 				       programs[i].p_memsz - skipped);
+		}
 	}
 	return found;
 }
