@@ -21,7 +21,7 @@ class Answer:
         rows: Rows,
         command: str,
         status: int = 0,
-        source: arrow.Source = arrow.unsupported,
+        source: arrow.Source | None = None,
     ) -> None:
         self._rows = rows
         self._source = source
@@ -64,19 +64,33 @@ class Answer:
             raise self.failure(f'{self._command} answers with no table "{table}"; it has {names}')
         return self._each(found)
 
+    def kept(self) -> tuple[str, Rows, "Answer"]:
+        """The command and its rows, and what keeps them."""
+        return self._command, self._rows, self
+
     def columns(self, table: str | None = None) -> arrow.Columns:
-        """The columns of the main table, or of another one: for pyarrow and others.  The command runs once more."""
+        """The columns of the main table, or of another one: for pandas, pyarrow and others.
+
+        The command runs once more, without an object for each row; where that cannot be (isolated, GDB), they are
+        made of the rows of this answer.
+        """
+        if self._source is None:
+            return arrow.RowColumns(self.kept, table)
         return arrow.Columns(self._source, table)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.columns().__arrow_c_stream__(requested_schema)
 
+    def to_dict(self, table: str | None = None) -> dict[str, list[Any]]:
+        """The values of each column of the main table, or of another one, by its name."""
+        return self.columns(table).to_dict()
+
     def to_arrow(self, table: str | None = None) -> Any:
-        """A pyarrow.Table of the main table, or of another one.  The command runs once more."""
+        """A pyarrow.Table of the main table, or of another one."""
         return self.columns(table).to_arrow()
 
     def to_pandas(self, table: str | None = None) -> Any:
-        """A pandas.DataFrame of the main table, or of another one.  The command runs once more."""
+        """A pandas.DataFrame of the main table, or of another one."""
         return self.columns(table).to_pandas()
 
     @property

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
-from heapdump.native import HeapdumpError, Status
+from heapdump.columns import ArrowStream, Column, read_rows, read_stream, to_pandas
+from heapdump.native import EXIT_USAGE, HeapdumpError, Status
+from heapdump.rows import Rows
 
 CAPSULE = b"arrow_array_stream"
-RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 # Called with the GIL, by whoever drops a capsule.
 _DESTROY = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 
@@ -18,24 +19,6 @@ _pointer_of.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
 _new_capsule = ctypes.pythonapi.PyCapsule_New
 _new_capsule.restype = ctypes.py_object
 _new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, _DESTROY]
-
-
-class ArrowStream(ctypes.Structure):
-    """struct ArrowArrayStream."""
-
-    _fields_ = [
-        ("get_schema", ctypes.c_void_p),
-        ("get_next", ctypes.c_void_p),
-        ("get_last_error", ctypes.c_void_p),
-        ("release", ctypes.c_void_p),
-        ("private_data", ctypes.c_void_p),
-    ]
-
-    def end(self) -> None:
-        """Give the stream back, unless who took it has done so."""
-        release = self.release
-        if release:
-            RELEASE(release)(ctypes.addressof(self))
 
 
 class Request(ctypes.Structure):
@@ -90,6 +73,17 @@ class Columns:
         """For what knows the Arrow PyCapsule interface; the schema is the command's own."""
         return capsule(self._source(self._table))
 
+    def _read(self) -> Sequence[Column]:
+        return read_stream(self._source(self._table))
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The values of each column, by its name; addresses are numbers, and None is what is not known."""
+        return {column.name: column.to_list() for column in self._read()}
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame; ImportError without pandas.  It needs no pyarrow."""
+        return to_pandas(self._read())
+
     def to_arrow(self) -> Any:
         """A pyarrow.Table; ImportError without pyarrow."""
         # pylint: disable=import-outside-toplevel,import-error
@@ -102,13 +96,30 @@ class Columns:
         finally:
             stream.end()
 
-    def to_pandas(self) -> Any:
-        """A pandas.DataFrame; ImportError without pandas or pyarrow."""
-        return self.to_arrow().to_pandas()
+
+class RowColumns(Columns):
+    """Columns out of the rows of an answer that another process, or GDB, has made."""
+
+    def __init__(self, answer: Callable[[], tuple[str, Rows, Any]], table: str | None) -> None:
+        super().__init__(_unsupported, table)
+        self._answer = answer
+
+    def _read(self) -> Sequence[Column]:
+        command, rows, _keeps = self._answer()
+        table = rows.find(self._table)
+        if table is None:
+            names = ", ".join(table.name for table in rows.tables() if table.name) or "none"
+            raise HeapdumpError(
+                f"{command} answers with no table {self._table or 'that is the main one'}; it has {names}",
+                Status.NOTFOUND,
+                EXIT_USAGE,
+            )
+        around = [found for found in rows.tables() if found.address == table.parent]
+        return read_rows(rows, table, around[0] if around else None)
 
 
-def unsupported(_: str | None) -> ArrowStream:
-    """The source of an answer that another process, or GDB, has made."""
+def _unsupported(_: str | None) -> ArrowStream:
     raise HeapdumpError(
-        "columns are made in this process only: open the heap without isolated", Status.UNSUPPORTED
+        "an Arrow stream is made in this process only: open the heap without isolated, or take to_pandas() or to_dict()",
+        Status.UNSUPPORTED,
     )

@@ -8,7 +8,7 @@ from typing import Any, Iterator, Protocol, Sequence
 
 from heapdump import native
 from heapdump.answer import Answer
-from heapdump.arrow import Columns, unsupported
+from heapdump.arrow import Columns, RowColumns
 from heapdump.local import library, setting_word
 from heapdump.objects import Object, Statics, resolve
 from heapdump.rows import Address
@@ -202,7 +202,10 @@ class Heap:
 
         HeapdumpError: it fails.  TypeError: it has no such option.
         """
-        answer: Answer = self._target.run(self.words(command, *words, **options))
+        return self._answer(self.words(command, *words, **options))
+
+    def _answer(self, argv: Sequence[str]) -> Answer:
+        answer: Answer = self._target.run(argv)
         return answer
 
     def stream(
@@ -217,14 +220,16 @@ class Heap:
     def columns(
         self, command: str, *words: Any, table: str | None = None, **options: Any
     ) -> Columns:
-        """The columns of a table of a command's answer, for pyarrow, pandas, polars or DuckDB.
+        """The columns of a table of a command's answer, for pandas, pyarrow, polars or DuckDB.
 
-        Made without a row of Python: for millions of them.  The command runs when somebody asks for the columns.
+        Made without a row of Python, where this process reads the target: for millions of them.  The command runs when
+        somebody asks for the columns.
         """
+        argv = self.words(command, *words, **options)
         source = getattr(self._target, "source", None)
         if source is None:
-            return Columns(unsupported, table)
-        return Columns(source(self.words(command, *words, **options)), table)
+            return RowColumns(lambda: self._answer(argv).kept(), table)
+        return Columns(source(argv), table)
 
     def object(self, address: "int | Object") -> Any:
         """The object at an address: an Object; None for 0; a string and a boxed number as Python has them.

@@ -94,7 +94,7 @@ class KeptRows(AddressRows):
     def _values(self, table: Table, index: int) -> list[Any]:
         return self._kept[table.address][index]
 
-    def _inside(self, table: Table, parent: int) -> range | None:
+    def inside(self, table: Table, parent: int) -> range | None:
         found = self._begins[table.address].get(parent)
         return None if found is None else range(found[0], found[0] + found[1])
 

@@ -13,6 +13,7 @@ from typing import Any, Callable, Iterator, Sequence
 
 from heapdump import arrow, native
 from heapdump.answer import Answer
+from heapdump.columns import ArrowStream
 from heapdump.rows import AddressRows
 from heapdump.stream import RowMaker, Stream
 from heapdump.turns import Turns
@@ -166,13 +167,13 @@ class Local:
     def source(self, argv: Sequence[str]) -> arrow.Source:
         """Makes columns of the tables of a command."""
 
-        def run(table: str | None) -> arrow.ArrowStream:
+        def run(table: str | None) -> ArrowStream:
             return self._columns(argv, table)
 
         return run
 
-    def _columns(self, argv: Sequence[str], table: str | None) -> arrow.ArrowStream:
-        calls, stream, error = _Calls(self), arrow.ArrowStream(), native.Error()
+    def _columns(self, argv: Sequence[str], table: str | None) -> ArrowStream:
+        calls, stream, error = _Calls(self), ArrowStream(), native.Error()
         words = native.words(argv)
         request = arrow.Request(
             struct_size=ctypes.sizeof(arrow.Request),

@@ -196,7 +196,7 @@ class Rows(Values):
             return []
         return self.values_at(found, len(table.columns))
 
-    def _inside(self, table: Table, parent: int) -> range | None:
+    def inside(self, table: Table, parent: int) -> range | None:
         """The rows of a table that belong to a row of the one around it; None: it is not there."""
         first, count = ctypes.c_uint64(), ctypes.c_uint64()
         there = self._lib.hd_rows_in(
@@ -206,7 +206,7 @@ class Rows(Values):
 
     def _add(self, row: dict[str, Any], table: Table, parent: int) -> None:
         """Add to ``row`` what a table in it says."""
-        inside = self._inside(table, parent)
+        inside = self.inside(table, parent)
         if inside is None:
             return
         if table.shape in (TABLE, LIST):
@@ -238,6 +238,11 @@ class Rows(Values):
         """All rows of a table, one after the other."""
         for index in range(self.count(table)):
             yield self.row(table, index)
+
+    def lines(self, table: Table) -> Iterator[list[Any]]:
+        """All rows of a table as lists, one after the other."""
+        for index in range(self.count(table)):
+            yield self._values(table, index)
 
     def document(self, *shapes: int) -> dict[str, Any]:
         """All that the answer has, or only its tables of these shapes."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import os
 import sys
 import unittest
@@ -20,11 +21,15 @@ PAGE = SOURCE / "doc" / "python.md"
 class PageTest(unittest.TestCase):
     def test_the_page_shows_what_comes(self) -> None:
         os.chdir(SOURCE)
-        failed, tried = doctest.testfile(
-            str(PAGE), module_relative=False, optionflags=doctest.ELLIPSIS
-        )
-        self.assertEqual(failed, 0)
-        self.assertGreater(tried, 20)
+        text = PAGE.read_text(encoding="utf-8")
+        page = doctest.DocTestParser().get_doctest(text, {}, PAGE.name, str(PAGE), 0)
+        self.assertGreater(len(page.examples), 30)
+        if importlib.util.find_spec("pandas") is None:
+            print("skipped, there is no pandas: lines about it")
+            page.examples = [part for part in page.examples if "pandas" not in part.source]
+            page.examples = [part for part in page.examples if "frame" not in part.source]
+        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+        self.assertEqual(runner.run(page).failed, 0)
 
 
 if __name__ == "__main__":
