@@ -190,9 +190,9 @@ class Live:
 
     def _will_step(self) -> None:
         self._stopped()
-        if self._breakpoints is not None:
+        if self._breakpoints is not None and self._code is not None:
             self._breakpoints.will_step()
-            self._awaits.will_step()
+            self._awaits.will_step(self._code)
 
     def _will_enter(self) -> None:
         if self._breakpoints is not None:

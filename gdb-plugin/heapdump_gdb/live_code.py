@@ -31,6 +31,7 @@ class LiveCode:
         self._files: dict[int, CodeFile] = {}
         self._lacks_one = False  # it did not take one that the library believes it has
         self._is_open = False  # the session has seen the process as it is now
+        self._suspends: dict[int, bool] = {}  # by their numbers, methods that were asked about
         self.is_known = False  # GDB has the code of at least one moment
         self._read_callback = native.READ(self._read)
         self._handle = ctypes.c_void_p()
@@ -162,6 +163,27 @@ class LiveCode:
         except native.HeapdumpError:
             return None
         return place
+
+    def suspends(self, address: int) -> bool:
+        """Is the method there an async one that the runtime suspends?"""
+        method = self.method(address)
+        if method not in self._suspends:
+            place = self.place(address)
+            self._suspends[method] = place is not None and bool(place.suspends)
+        return self._suspends[method]
+
+    def awaits(self, registers: list[int]) -> int:
+        """Where a method goes on that has just come back because it waits in an await; 0: it has ended."""
+        values = (ctypes.c_uint64 * len(registers))(*registers)
+        thread = native.Thread(registers=values)
+        debugger = native.Debugger(
+            struct_size=ctypes.sizeof(native.Debugger),
+            read=native.address(self._read_callback),
+            threads=ctypes.pointer(thread),
+            thread_count=1,
+            register_count=len(registers),
+        )
+        return int(self._lib.hd_code_awaits(self._code, ctypes.byref(debugger)))
 
     def line(self, file: str, line: int, address: int) -> tuple[int, bool]:
         """The line with a statement that belongs to a breakpoint (0: none), and whether the code there has it."""

@@ -199,6 +199,26 @@ void ManagedCode::check(lldb::SBDebugger &debugger, hd_session *settings, Known 
 		say(debugger.GetOutputFileHandle(), stdout, line);
 }
 
+bool ManagedCode::suspends(lldb::SBDebugger &debugger, hd_session *settings, Known &known,
+			   uint64_t address)
+{
+	const uint64_t method = hd_code_method(known.code, address);
+	const auto found = known.suspends.find(method);
+	if (!method || found != known.suspends.end())
+		return method && found->second;
+	OwnSession session(settings);
+	std::string message;
+	hd_code_place place = {};
+	place.struct_size = sizeof(place);
+	const bool is_so = session.handle() &&
+			   session.follower().open_quickly(debugger, known.target, known.process,
+							   session.handle(), message) &&
+			   hd_code_at(session.handle(), address, &place, nullptr) == HD_OK &&
+			   place.suspends;
+	known.suspends[method] = is_so;
+	return is_so;
+}
+
 void ManagedCode::prepare(lldb::SBDebugger &debugger, hd_session *settings, Known &known,
 			  Purpose purpose, lldb::SBBreakpointHitCallback told, void *baton)
 {
@@ -206,6 +226,8 @@ void ManagedCode::prepare(lldb::SBDebugger &debugger, hd_session *settings, Know
 	lldb::SBThread thread = known.process.GetSelectedThread();
 	if (purpose == Purpose::enters || purpose == Purpose::passes) {
 		known.steps.begin(thread, known.code, purpose == Purpose::enters);
+		if (suspends(debugger, settings, known, thread.GetFrameAtIndex(0).GetPC()))
+			known.steps.watch_return(known.target, thread, told, baton);
 	} else {
 		known.steps.clear();
 	}
@@ -238,6 +260,8 @@ bool ManagedCode::reached(lldb::SBDebugger &debugger, hd_session *settings, lldb
 	if (!is_code_wanted(settings))
 		return false;
 	Known &known = known_of(target, process);
+	if (known.steps.has_come_back(thread, place, known.code))
+		return false;
 	if (known.steps.has_reached(place))
 		return true;
 	const uint64_t address = known.publication.address(thread, place);

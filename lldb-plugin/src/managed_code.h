@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <lldb/API/LLDB.h>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -79,6 +80,8 @@ class ManagedCode
 		bool has_own_names = false; ///< the program has symbols, and that was said
 		bool is_writable = false;   ///< its code, for breakpoints
 		bool has_signals = false;   ///< that pass without a stop
+		std::map<uint64_t, bool>
+			suspends; ///< by the numbers of methods: does the runtime suspend it?
 		CodeBreakpoints breakpoints;
 		Publication publication;
 		Steps steps;
@@ -96,6 +99,9 @@ class ManagedCode
 	/// The process goes on: are breakpoints where they belong, and does one wait for code?
 	static void prepare(lldb::SBDebugger &debugger, hd_session *settings, Known &known,
 			    Purpose purpose, lldb::SBBreakpointHitCallback told, void *baton);
+	/// Does the runtime suspend the async method at that address (.NET 11)?
+	static bool suspends(lldb::SBDebugger &debugger, hd_session *settings, Known &known,
+			     uint64_t address);
 	static void check(lldb::SBDebugger &debugger, hd_session *settings, Known &known);
 
 	std::vector<std::unique_ptr<Known>> known_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "lldb_target.h"
 #include "publication.h"
 
 namespace
@@ -17,6 +18,12 @@ constexpr const char *builder_name = "<>t__builder";
 
 /// Frames of the runtime between a call and the publication of what is called; and those of a body, below where a step ended.
 constexpr uint32_t inner_frames = 64;
+
+/// As the library reads memory.
+size_t read_now(void *process, uint64_t address, void *buf, size_t size)
+{
+	return read_memory(*static_cast<lldb::SBProcess *>(process), address, buf, size);
+}
 
 bool ends_with(const std::string &text, const std::string &end)
 {
@@ -69,6 +76,7 @@ void Steps::clear()
 {
 	frame_ = 0;
 	enters_ = false;
+	has_suspended_ = false;
 	method_.clear();
 }
 
@@ -95,7 +103,12 @@ void Steps::read_await(lldb::SBFrame &frame)
 	state_ = is_async && state.IsValid() ? state.GetLoadAddress() : LLDB_INVALID_ADDRESS;
 	if (state_ == LLDB_INVALID_ADDRESS)
 		return;
-	method_ = name;
+	method_ = name.substr(0, name.size() - body.size());
+	read_lines(frame);
+}
+
+void Steps::read_lines(lldb::SBFrame &frame)
+{
 	addresses_.clear();
 	const std::map<uint32_t, uint64_t> lines = lines_of(frame);
 	for (const auto &line : lines) {
@@ -103,6 +116,49 @@ void Steps::read_await(lldb::SBFrame &frame)
 		    line.first != lines.begin()->first)
 			addresses_.push_back(line.second);
 	}
+}
+
+void Steps::watch_return(lldb::SBTarget &target, lldb::SBThread &thread,
+			 lldb::SBBreakpointHitCallback told, void *baton)
+{
+	lldb::SBFrame frame = thread.GetFrameAtIndex(0);
+	lldb::SBFrame caller = thread.GetFrameAtIndex(1);
+	if (!frame_ || !caller.IsValid() || !frame.GetLineEntry().GetLine())
+		return;
+	method_ = name_of(frame);
+	state_ = 0;
+	caller_ = caller.GetCFA();
+	read_lines(frame);
+	lldb::SBBreakpoint back = target.BreakpointCreateByAddress(caller.GetPC());
+	back.SetThreadID(thread.GetThreadID());
+	make_own(target, back, told, baton);
+	returns_.push_back(back);
+}
+
+bool Steps::has_come_back(lldb::SBThread &thread, lldb::SBBreakpointLocation &place,
+			  const hd_code *code)
+{
+	if (!has(returns_, place.GetBreakpoint().GetID()))
+		return false;
+	lldb::SBFrame frame = thread.GetFrameAtIndex(0);
+	size_t count = 0;
+	const char *const *names = hd_debugger_registers("x86_64", &count);
+	std::vector<uint64_t> registers;
+	for (size_t i = 0; names && i < count; i++)
+		registers.push_back(frame.FindRegister(names[i]).GetValueAsUnsigned(0));
+	lldb::SBProcess process = thread.GetProcess();
+	hd_debugger_thread row = {};
+	row.registers = registers.data();
+	hd_debugger with = {};
+	with.struct_size = sizeof(with);
+	with.read = read_now;
+	with.arg = &process;
+	with.threads = &row;
+	with.thread_count = 1;
+	with.register_count = registers.size();
+	if (frame.GetCFA() == caller_)
+		has_suspended_ = hd_code_awaits(code, &with) != 0;
+	return true;
 }
 
 bool Steps::is_call(lldb::SBThread &thread, const hd_code *code) const
@@ -145,31 +201,36 @@ bool Steps::is_inside(lldb::SBThread &thread) const
 		lldb::SBFrame frame = thread.GetFrameAtIndex(i);
 		if (!frame.IsValid())
 			break;
-		if (name_of(frame) == method_)
+		if (name_of(frame) == method_ + body)
 			return true;
 	}
 	return false;
+}
+
+bool Steps::waits(lldb::SBProcess &process, lldb::SBThread &thread) const
+{
+	if (!state_)
+		return has_suspended_;
+	lldb::SBError error;
+	const uint64_t state = process.ReadUnsignedFromMemory(state_, 4, error);
+	return error.Success() && static_cast<int32_t>(state) >= 0 && !is_inside(thread);
 }
 
 std::string Steps::stopped(lldb::SBTarget &target, lldb::SBProcess &process,
 			   lldb::SBBreakpointHitCallback told, void *baton)
 {
 	delete_all(target, entries_);
+	delete_all(target, returns_);
 	if (has_gone_on_)
 		delete_all(target, places_);
 	has_gone_on_ = false;
 	lldb::SBThread thread = process.GetThreadByID(thread_);
 	const std::string method = frame_ ? method_ : "";
+	const bool has_left = !method.empty() &&
+			      thread.GetStopReason() == lldb::eStopReasonPlanComplete &&
+			      waits(process, thread);
 	clear();
-	if (method.empty() || thread.GetStopReason() != lldb::eStopReasonPlanComplete)
-		return "";
-	lldb::SBError error;
-	const uint64_t state = process.ReadUnsignedFromMemory(state_, 4, error);
-	method_ = method;
-	const bool waits =
-		error.Success() && static_cast<int32_t>(state) >= 0 && !is_inside(thread);
-	method_.clear();
-	if (!waits || addresses_.empty())
+	if (!has_left || addresses_.empty())
 		return "";
 	delete_all(target, places_);
 	for (const uint64_t address : addresses_) {
@@ -177,7 +238,7 @@ std::string Steps::stopped(lldb::SBTarget &target, lldb::SBProcess &process,
 		make_own(target, place, told, baton);
 		places_.push_back(place);
 	}
-	return method.substr(0, method.size() - body.size());
+	return method;
 }
 
 void Steps::end(lldb::SBTarget &target)
@@ -185,4 +246,5 @@ void Steps::end(lldb::SBTarget &target)
 	clear();
 	delete_all(target, entries_);
 	delete_all(target, places_);
+	delete_all(target, returns_);
 }

@@ -182,6 +182,8 @@ class CodePlace(ctypes.Structure):
         ("last_line", ctypes.c_uint32),
         ("name", ctypes.c_char * 1024),
         ("file", ctypes.c_char * 4096),
+        ("suspends", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
     ]
 
 
@@ -240,6 +242,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     ),
     "hd_code_is_current": (ctypes.c_int, [_POINTER, READ, _POINTER]),
     "hd_code_method": (ctypes.c_uint64, [_POINTER, ctypes.c_uint64]),
+    "hd_code_awaits": (ctypes.c_uint64, [_POINTER, ctypes.POINTER(Debugger)]),
     "hd_code_at": (
         ctypes.c_int,
         [_POINTER, ctypes.c_uint64, ctypes.POINTER(CodePlace), _ERROR],

@@ -238,6 +238,21 @@ static void try_code(void)
 	CU_ASSERT(!hd_code_is_current(code, read_zeros, NULL)); /* it was never read */
 	ASSERT_UINT(hd_code_method(NULL, 1), 0);
 	ASSERT_UINT(hd_code_method(code, 1), 0);
+	const uint64_t registers[] = { 1, 2, 3 };
+	struct hd_debugger_thread thread = { .registers = registers };
+	struct hd_debugger now = { .struct_size = sizeof(now),
+				   .read = read_zeros,
+				   .threads = &thread,
+				   .thread_count = 1,
+				   .register_count = 3 };
+	ASSERT_UINT(hd_code_awaits(NULL, &now), 0);
+	ASSERT_UINT(hd_code_awaits(code, NULL), 0);
+	ASSERT_UINT(hd_code_awaits(code, &now), 0);
+	now.threads = NULL;
+	ASSERT_UINT(hd_code_awaits(code, &now), 0);
+	now.threads = &thread;
+	now.read = NULL;
+	ASSERT_UINT(hd_code_awaits(code, &now), 0);
 	REFUSED(hd_code_update(NULL, session, &sink, &change, &err));
 	REFUSED(hd_code_update(code, NULL, &sink, &change, &err));
 	REFUSED(hd_code_update(code, session, NULL, &change, &err));
@@ -584,6 +599,7 @@ static const struct attempt functions[] = {
 	{ "hd_broker_direct", try_broker },
 	{ "hd_broker_set", try_broker },
 	{ "hd_code_at", try_code_places },
+	{ "hd_code_awaits", try_code },
 	{ "hd_code_create", try_code },
 	{ "hd_code_destroy", try_code },
 	{ "hd_code_is_current", try_code },

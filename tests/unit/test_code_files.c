@@ -20,12 +20,17 @@ static struct fake_stack *stack;
 static struct code_files files;
 static size_t written;
 
-static void set_up(void)
+static void set_up_release(const struct fake_options *options)
 {
-	fake = fake_clr_create(NULL);
+	fake = fake_clr_create(options);
 	stack = fake_stack_create(fake);
 	files = (struct code_files){ 0 };
 	fake_poke_u64(stack->memory, stack->node + NODE_END, FAKE_CODE + FAKE_CODE_SIZE);
+}
+
+static void set_up(void)
+{
+	set_up_release(NULL);
 }
 
 static void tear_down(void)
@@ -142,6 +147,46 @@ TEST(an_update_that_is_not_taken_changes_nothing)
 	code_files_deinit(&next);
 	ASSERT_UINT(files.last, 1);
 	ASSERT_UINT(code_files_method(&files, first), METHOD_DESC);
+}
+
+/* Any places of memory, for a Continuation and its ResumeInfo. */
+#define CONTINUATION UINT64_C(0x50000000)
+#define RESUME_INFO  UINT64_C(0x50001000)
+
+TEST(a_method_that_comes_back_and_waits_says_where_it_goes_on)
+{
+	const struct fake_options options = { .release = 11 };
+	uint64_t registers[16] = { 0 };
+	tear_down();
+	set_up_release(&options);
+	uint64_t code = make_method();
+	(void)update();
+	fake_map(stack->memory, CONTINUATION, 0x2000);
+	fake_poke_u64(stack->memory, fake_at(fake, CONTINUATION, L_CONTINUATION_RESUME),
+		      RESUME_INFO);
+	fake_poke_u64(stack->memory, fake_at(fake, RESUME_INFO, L_RESUME_IP), code + 4);
+	struct memory *memory = runtime_memory(stack->runtime);
+	/* rcx */
+	registers[1] = CONTINUATION;
+	ASSERT_UINT(code_files_awaits(&files, memory, registers, 16), code + 4);
+	ASSERT_UINT(code_files_awaits(&files, memory, registers, 1), 0);
+	registers[1] = 0; /* it has ended */
+	ASSERT_UINT(code_files_awaits(&files, memory, registers, 16), 0);
+	registers[1] = UINT64_MAX - 7; /* it leads nowhere */
+	ASSERT_UINT(code_files_awaits(&files, memory, registers, 16), 0);
+	registers[1] = CONTINUATION;
+	fake_poke_u64(stack->memory, fake_at(fake, RESUME_INFO, L_RESUME_IP), RESUME_INFO);
+	ASSERT_UINT(code_files_awaits(&files, memory, registers, 16), 0);
+	fake_poke_u64(stack->memory, fake_at(fake, CONTINUATION, L_CONTINUATION_RESUME), 0);
+	ASSERT_UINT(code_files_awaits(&files, memory, registers, 16), 0);
+}
+
+TEST(before_11_no_method_waits_without_a_state_machine)
+{
+	const uint64_t registers[16] = { CONTINUATION, CONTINUATION };
+	(void)make_method();
+	(void)update();
+	ASSERT_UINT(code_files_awaits(&files, runtime_memory(stack->runtime), registers, 16), 0);
 }
 
 static bool refuse(void *arg, const char *bytes, size_t size)

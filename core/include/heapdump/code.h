@@ -75,6 +75,16 @@ HD_API int hd_code_is_current(const struct hd_code *code,
 /** A number that is the same for all code of one method, at an address that the files have; 0: none. */
 HD_API uint64_t hd_code_method(const struct hd_code *code, uint64_t address);
 
+/**
+ * Tell where an async method without a state machine (.NET 11) goes on, when it has just come back to its
+ * caller: is that because it waits in an await?
+ *
+ * @param debugger Its struct_size, read and arg are used, and the registers of its first thread, which is at the
+ * return address.
+ * @return an address in its code; 0: it does not wait, or this is another method
+ */
+HD_API uint64_t hd_code_awaits(const struct hd_code *code, const struct hd_debugger *debugger);
+
 /** Most bytes of the texts of struct hd_code_place, each with a NUL. */
 #define HD_CODE_NAME_SIZE 1024
 #define HD_CODE_FILE_SIZE 4096
@@ -86,6 +96,8 @@ struct hd_code_place {
 	uint32_t first_line, last_line; /**< of the method's source; 0: not known */
 	char name[HD_CODE_NAME_SIZE]; /**< of the method, without arguments, as debuggers have it */
 	char file[HD_CODE_FILE_SIZE]; /**< of its source, as the compiler saw it; "": not known */
+	uint32_t suspends; /**< non-zero: an async method that the runtime suspends (.NET 11) */
+	uint32_t reserved; /**< 0 */
 };
 
 /**

@@ -232,6 +232,7 @@ enum hd_status code_files_update(const struct code_files *files, struct runtime 
 						err));
 	}
 	take_over(&update, ret);
+	continuation_return_read(runtime, &ret->awaits);
 	ret->checksum = checksum;
 	ret->last += has_file;
 	ret->file = has_file ? ret->last : 0;
@@ -244,4 +245,16 @@ uint64_t code_files_method(const struct code_files *files, uint64_t address)
 	size_t above = ROWS_ABOVE(files->known, files->known_count, begin, address);
 	return above && address < files->known[above - 1].end ? files->known[above - 1].method_desc
 							      : 0;
+}
+
+uint64_t code_files_awaits(const struct code_files *files, struct memory *memory,
+			   const uint64_t *registers, size_t count)
+{
+	const struct continuation_return *awaits = &files->awaits;
+	uint64_t resume_info, address;
+	if (!awaits->is_known || awaits->number >= count || !registers[awaits->number] ||
+	    !memory_u64(memory, registers[awaits->number] + awaits->resume_info, &resume_info) ||
+	    !resume_info || !memory_u64(memory, resume_info + awaits->place, &address))
+		return 0;
+	return code_files_method(files, address) ? address : 0;
 }

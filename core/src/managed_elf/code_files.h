@@ -2,6 +2,7 @@
 #pragma once
 
 #include "managed_elf/managed_elf.h"
+#include "runtime/coreclr/types/continuation.h"
 #include "runtime/function_list.h"
 
 struct memory;
@@ -27,6 +28,7 @@ struct code_files {
 	 * called one after the other, and each time the file of an image would be written anew with all of them.
 	 */
 	bool has_uncalled;
+	struct continuation_return awaits; /**< how an async method tells that it waits */
 	uint32_t file;      /**< number of the file that the update wrote; 0: none was needed */
 	uint64_t functions; /**< in that file */
 };
@@ -62,3 +64,13 @@ bool code_files_are_current(const struct code_files *files, struct memory *memor
 
 /** The MethodDesc of the function that is known at @p address; 0: none. */
 uint64_t code_files_method(const struct code_files *files, uint64_t address);
+
+/**
+ * Where a method goes on that has just returned because it waits in an await (doc/coreclr.md 21.6).
+ *
+ * @param memory As in code_files_are_current().
+ * @param registers Of its thread, by their numbers.
+ * @return an address of code that is known; 0: no method waits
+ */
+uint64_t code_files_awaits(const struct code_files *files, struct memory *memory,
+			   const uint64_t *registers, size_t count);

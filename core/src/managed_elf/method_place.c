@@ -11,6 +11,10 @@
 #include "runtime/runtime.h"
 #include "util/job.h"
 
+/* II.22.26, ImplFlags: MethodImplAttributes.Async of 11. */
+#define METHOD_IMPL_FLAGS 1u
+#define IMPL_ASYNC        0x2000u
+
 void method_place_deinit(struct method_place *place)
 {
 	text_deinit(&place->name);
@@ -25,6 +29,11 @@ static void find_lines(struct runtime *runtime, struct method_place *place)
 	uint64_t *budget;
 	if (!method_read(runtime, place->method_desc, &method) || !method.rid || !method.module)
 		return;
+	if (method.module->metadata) {
+		place->suspends = metadata_column(method.module->metadata, MD_METHOD, method.rid,
+						  METHOD_IMPL_FLAGS) &
+				  IMPL_ASYNC;
+	}
 	struct pdb *pdb = runtime_pdb(runtime, method.module, &budget);
 	uint32_t size = pdb ? pdb_method_size(pdb, method.rid) : 0;
 	if (size && pdb_points_read(pdb, method.rid, &points)) {

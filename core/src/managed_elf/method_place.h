@@ -16,6 +16,7 @@ struct method_place {
 	struct text name;               /**< without arguments, as debuggers have it */
 	struct text file;               /**< as the compiler saw it; empty: not known */
 	uint32_t first_line, last_line; /**< 0: not known */
+	bool suspends;                  /**< an async method that the runtime suspends (11) */
 };
 void method_place_deinit(struct method_place *place);
 

@@ -73,6 +73,13 @@ namespace Shop
             return ledger.Amount - before;
         }
 
+        public static async Task<long> PayTwiceAsync(Ledger ledger, long amount)
+        {
+            long first = await PayAsync(ledger, amount);
+            long second = await PayAsync(ledger, amount);
+            return first + second;
+        }
+
         public static IEnumerable<long> Numbers(long count)
         {
             for (long i = 0; i < count; i++)
@@ -145,6 +152,10 @@ namespace Shop
                 case "pay":
                     for (long i = 0; i < count; i++)
                         done += Bank.PayAsync(left, i).Result == i ? 1 : 0;
+                    break;
+                case "twice":
+                    for (long i = 0; i < count; i++)
+                        done += Bank.PayTwiceAsync(left, i).Result == i ? 1 : 0;
                     break;
                 case "numbers":
                     foreach (long number in Bank.Numbers(count))

@@ -131,18 +131,34 @@ static size_t direct_read(struct memory *memory, uint64_t address, void *buf, si
 	return got < size ? got : size;
 }
 
+static const struct memory_ops direct_ops = { .read = direct_read };
+
 int hd_code_is_current(const struct hd_code *code,
 		       size_t (*read)(void *arg, uint64_t address, void *buf, size_t size),
 		       void *arg)
 {
-	static const struct memory_ops ops = { .read = direct_read };
-	struct direct direct = { .memory = { .ops = &ops }, .read = read, .arg = arg };
+	struct direct direct = { .memory = { .ops = &direct_ops }, .read = read, .arg = arg };
 	return code && read && code_files_are_current(&code->files, &direct.memory);
 }
 
 uint64_t hd_code_method(const struct hd_code *code, uint64_t address)
 {
 	return code ? code_files_method(&code->files, address) : 0;
+}
+
+uint64_t hd_code_awaits(const struct hd_code *code, const struct hd_debugger *debugger)
+{
+	struct hd_debugger own;
+	if (!code ||
+	    !caller_struct_read(&own, sizeof(own), SIZE_TO(struct hd_debugger, register_count),
+				debugger) ||
+	    !own.read || !own.threads || !own.thread_count || !own.threads->registers)
+		return 0;
+	struct direct direct = { .memory = { .ops = &direct_ops },
+				 .read = own.read,
+				 .arg = own.arg };
+	return code_files_awaits(&code->files, &direct.memory, own.threads->registers,
+				 own.register_count);
 }
 
 enum hd_status hd_code_at(struct hd_session *session, uint64_t address, struct hd_code_place *ret,
@@ -161,6 +177,7 @@ enum hd_status hd_code_at(struct hd_session *session, uint64_t address, struct h
 		.method = found.method_desc,
 		.first_line = found.first_line,
 		.last_line = found.last_line,
+		.suspends = found.suspends,
 	};
 	(void)snprintf(ret->name, sizeof(ret->name), "%s", found.name.bytes);
 	(void)snprintf(ret->file, sizeof(ret->file), "%s",

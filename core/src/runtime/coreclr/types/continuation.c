@@ -5,6 +5,7 @@
 
 #include "runtime/coreclr/features.h"
 #include "runtime/coreclr/internal.h"
+#include "runtime/coreclr/layouts/processor.h"
 
 #define OBJECT_HEADER 8u
 
@@ -82,4 +83,18 @@ uint64_t resume_info_place(const struct runtime *runtime, uint64_t resume_info)
 	return coreclr_has_field(runtime, L_RESUME_IP)
 		       ? resume_info + coreclr_offset(runtime, L_RESUME_IP)
 		       : 0;
+}
+
+void continuation_return_read(const struct runtime *runtime, struct continuation_return *ret)
+{
+	*ret = (struct continuation_return){ 0 };
+	if (!coreclr_has_field(runtime, L_CONTINUATION_SIZE) ||
+	    !coreclr_has_field(runtime, L_RESUME_IP))
+		return;
+	/* The last of the results that the runtime saves where it keeps a thread from returning. */
+	const struct hijack_layout *hijack = hijack_layout(runtime);
+	ret->is_known = hijack->result_count > 0;
+	ret->number = ret->is_known ? hijack->results[hijack->result_count - 1] : 0;
+	ret->resume_info = (uint32_t)coreclr_offset(runtime, L_CONTINUATION_RESUME);
+	ret->place = (uint32_t)coreclr_offset(runtime, L_RESUME_IP);
 }

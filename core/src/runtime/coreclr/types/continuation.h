@@ -30,6 +30,14 @@ struct continuation_words {
 /** Read those of the object at @p address; false when the runtime has none, or they cannot be read. */
 bool continuation_read(const struct runtime *runtime, uint64_t address,
 		       struct continuation_words *ret);
+/** How a method that waits hands its Continuation to its caller (doc/coreclr.md 21.6). */
+struct continuation_return {
+	bool is_known;        /**< the runtime has such methods */
+	uint8_t number;       /**< of the register that has it; 0 there: the method does not wait */
+	uint32_t resume_info; /**< offset of the address of its ResumeInfo */
+	uint32_t place;       /**< offset in that of the address of the await */
+};
+void continuation_return_read(const struct runtime *runtime, struct continuation_return *ret);
 /** Where a ResumeInfo has the address of the await; 0: not known. */
 uint64_t resume_info_place(const struct runtime *runtime, uint64_t resume_info);
 
