@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 # reach.sh musl|arm64|nativeaot|nativeaot-kinds|nativeaot-heap [VERSION...]: programs of other kinds than this machine's: .NET for linux-musl-x64 (Alpine), run by
 # Debian's musl, for linux-arm64, run in a virtual machine and by qemu-user, with heapdump built for arm64, too, and NativeAOT
-# programs, compiled here: of each release, compiled in other ways and as libraries (a kind in place of a version), and with heaps
+# programs, compiled here: of each release, with a table of what they say of themselves, compiled in other ways and as libraries (a kind in place of a version), and with heaps
 # that are collected or damaged.
 #
-# It takes two minutes, and twenty for arm64, fetches NuGet's runtime packs and dotnet-dump (all pinned, in BUILD/reach) and Debian's
+# It takes two minutes, five for nativeaot, and twenty for arm64, fetches NuGet's runtime packs and dotnet-dump (all pinned, in BUILD/reach) and Debian's
 # packages for arm64, and ends with 77 where these, the .NET SDK, musl-tools, or qemu-user-static, qemu-system-arm and
 # gcc-aarch64-linux-gnu are not here. HEAPDUMP_BUILD is the folder of the build (build).
 set -euo pipefail
@@ -23,7 +23,8 @@ arm64)
     ;;
 nativeaot)
     shift
-    exec tests/reach/check_nativeaot.py "$@"
+    tests/reach/check_nativeaot.py "$@"
+    exec tests/reach/check_nativeaot_truth.py "$@"
     ;;
 nativeaot-kinds)
     shift

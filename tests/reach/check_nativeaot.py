@@ -110,7 +110,8 @@ class Program(NamedTuple):
     @property
     def name(self) -> str:
         """The name of its file."""
-        return self.source.stem.lower() if self.source == TRUTH else self.source.parent.name
+        own = self.source.parent == HERE
+        return self.source.stem if own else self.source.parent.name
 
     @property
     def folder(self) -> Path:
@@ -184,9 +185,12 @@ def link(program: Program) -> None:
         *(native / name for name in libraries),
         *LINK_OPTIONS.split(),
     )
-    run("objcopy", "--only-keep-debug", program.file, f"{program.file}.dbg")
-    run("objcopy", "--strip-unneeded", program.file)
     shutil.rmtree(work)
+
+
+def make_whole(program: Program) -> None:
+    """The program as its compiler leaves it: that of 11 has its symbols, others as their properties say."""
+    (link if program.version.startswith("11.") else publish)(program)
 
 
 def build(program: Program) -> None:
@@ -195,7 +199,10 @@ def build(program: Program) -> None:
     if (folder / "createdump").exists():
         return
     shutil.rmtree(folder, ignore_errors=True)
-    (link if program.version.startswith("11.") else publish)(program)
+    make_whole(program)
+    if not Path(f"{program.file}.dbg").exists():
+        run("objcopy", "--only-keep-debug", program.file, f"{program.file}.dbg")
+        run("objcopy", "--strip-unneeded", program.file)
     (folder / "symbols").mkdir(exist_ok=True)
     Path(f"{program.file}.dbg").rename(folder / "symbols" / f"{program.name}.dbg")
     dumper = pack(DUMPER, DUMPER_VERSION) / "runtimes" / "linux-x64" / "native" / "createdump"

@@ -24,12 +24,14 @@
 #define HAS_POINTERS 0x01000000u
 #define ELEMENT(n)   ((uint32_t)(n) << 26)
 #define CLASS        20u
+#define VALUE        16u
 
 enum {
 	OBJECT,
 	NODE,
 	OTHER,
-	HOLDER
+	HOLDER,
+	POINT
 };
 
 /* Entries of types, by their offsets; those of members are 100 and more. */
@@ -51,9 +53,9 @@ struct program {
 	struct dwarf_type types[8];
 	struct dwarf_member members[16];
 	struct dwarf_static statics[4];
-	struct type_symbol tables[3];
-	uint64_t class_hashes[4], table_hashes[3];
-	uint32_t class_order[4], table_order[3];
+	struct type_symbol tables[4];
+	uint64_t class_hashes[4], table_hashes[4];
+	uint32_t class_order[4], table_order[4];
 };
 
 static void put_table(struct program *program, unsigned int at, uint32_t size, uint32_t references,
@@ -195,6 +197,21 @@ static void destroy_program(struct program *program)
 	fake_memory_deinit(&program->memory);
 }
 
+/* The struct has a MethodTable with so many slots, and a symbol for it. What is in front of it is no GCDesc. */
+static void put_point(struct program *program, uint16_t slots)
+{
+	static const char *const tables[] = { "Object", "Node", "Other", "Point" };
+	struct fake_memory *memory = &program->memory;
+	struct symbol_list *list = &program->symbols.tables.tables;
+	put_table(program, POINT, 32, 1, OBJECT);
+	fake_poke_u32(memory, TABLE(POINT), ELEMENT(VALUE) | HAS_POINTERS);
+	fake_poke_u64(memory, TABLE(POINT) - 8, 0xfffbfc14fffba590);
+	fake_poke_u32(memory, TABLE(POINT) + 16, slots);
+	program->tables[3] = (struct type_symbol){ TABLE(POINT), "Point" };
+	sort_names(tables, 4, program->table_hashes, program->table_order);
+	list->count = 4;
+}
+
 static const struct type *name_type(struct program *program, unsigned int at, const char *name)
 {
 	const struct type *type = type_find(&program->aot.base, TABLE(at));
@@ -238,6 +255,35 @@ TEST(fields_of_own_types_have_names_by_symbols)
 	CU_ASSERT_STRING_EQUAL(list.rows[3].type_name, "System.Int32");
 	CU_ASSERT(list.rows[0].type == type_find(&program->aot.base, TABLE(NODE)));
 	CU_ASSERT_TRUE(list.rows[4].is_static && list.rows[5].is_static);
+	field_list_deinit(&list);
+	destroy_program(program);
+}
+
+TEST(a_struct_that_is_never_boxed_has_fields_but_no_gc_desc)
+{
+	struct program *program = make_program();
+	struct field_list list, inside;
+	struct hd_error err;
+	put_point(program, 0);
+	const struct type *point = name_type(program, POINT, "My.Point");
+	list = read_node(program);
+	CU_ASSERT_EQUAL_FATAL(list.count, 5);
+	check_field(&list.rows[1], "P", 8, ELEMENT_VALUE);
+	CU_ASSERT(list.rows[1].type == point);
+	CU_ASSERT_EQUAL(field_list_read(&program->aot.base, point, &inside, &err), HD_OK);
+	CU_ASSERT_EQUAL_FATAL(inside.count, 2);
+	check_field(&inside.rows[0], "O", 0, ELEMENT_CLASS);
+	check_field(&inside.rows[1], "X", 8, ELEMENT_I4);
+	field_list_deinit(&inside);
+	field_list_deinit(&list);
+	destroy_program(program);
+	/* One that has objects has a GCDesc, and this is none. */
+	program = make_program();
+	put_point(program, 3);
+	name_type(program, POINT, "My.Point");
+	list = read_node(program);
+	CU_ASSERT_EQUAL_FATAL(list.count, 6);
+	CU_ASSERT_STRING_EQUAL(list.rows[1].name, "P.O");
 	field_list_deinit(&list);
 	destroy_program(program);
 }

@@ -77,6 +77,7 @@ bool aot_method_table_read(struct memory *memory, uint64_t address, struct aot_m
 		.flags = load_u32(bytes),
 		.base_size = load_u32(bytes + 4),
 		.related = load_u64(bytes + 8),
+		.slots = (uint16_t)slots,
 		.interfaces = (uint16_t)interfaces,
 		.tail = address + AOT_METHOD_TABLE_SIZE + 8 * ((uint64_t)slots + interfaces),
 	};
@@ -255,6 +256,13 @@ size_t aot_generic_arguments(const struct runtime *runtime, const struct aot_met
 bool aot_has_references(const struct runtime *runtime, const struct aot_method_table *table)
 {
 	return (table->flags & pointers_flag(runtime)) != 0;
+}
+
+bool aot_is_never_boxed(const struct runtime *runtime, const struct type *type)
+{
+	struct aot_method_table table;
+	return (type->category == CATEGORY_VALUE || type->category == CATEGORY_NULLABLE) &&
+	       aot_method_table_read(runtime->memory, type->method_table, &table) && !table.slots;
 }
 
 /*

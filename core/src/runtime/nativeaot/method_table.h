@@ -7,6 +7,7 @@
 
 struct memory;
 struct runtime;
+struct type;
 
 /** The flag of a MethodTable whose objects have a length: the low 16 bits are the size of a component. */
 #define AOT_HAS_COMPONENTS 0x80000000u
@@ -44,6 +45,8 @@ struct aot_method_table {
 	bool is_dynamic;  /**< made at run time: the fields of its tail are addresses */
 	uint64_t related; /**< MethodTable of its base class, or of an array's elements; 0: none */
 	uint64_t tail;    /**< address of the fields after vtable and interfaces */
+	uint16_t
+		slots; /**< of the vtable; 0: there is no object of the type (doc/nativeaot.md 3) */
 	uint16_t interfaces; /**< so many; their MethodTables are in front of the tail */
 };
 
@@ -72,5 +75,7 @@ bool aot_holds_statics(const struct runtime *runtime, const struct aot_method_ta
 bool aot_is_continuation(const struct runtime *runtime, const struct aot_method_table *table);
 /** Do its objects have references? */
 bool aot_has_references(const struct runtime *runtime, const struct aot_method_table *table);
+/** Is it a struct that the program never boxes? Then it has no GCDesc, whatever its flags say. */
+bool aot_is_never_boxed(const struct runtime *runtime, const struct type *type);
 /** Bytes of a value of a struct, without what is behind it in a box; 0: they are not known. */
 uint32_t aot_struct_size(const struct runtime *runtime, const struct aot_method_table *table);

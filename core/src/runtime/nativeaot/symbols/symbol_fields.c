@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/nativeaot/field_rows.h"
+#include "runtime/nativeaot/method_table.h"
 #include "runtime/nativeaot/symbols/symbol_statics.h"
 #include "runtime/nativeaot/symbols/symbol_walk.h"
 #include "runtime/nativeaot/symbols/symbols.h"
@@ -105,12 +106,17 @@ static uint64_t object_size(const struct chain *chain)
 }
 
 /* Are size and references those of the type? */
-static bool agrees(const struct aot_symbols *symbols, const struct chain *chain)
+static bool agrees(const struct runtime *runtime, const struct aot_symbols *symbols,
+		   const struct chain *chain)
 {
 	const struct type *type = chain->types[0];
 	uint32_t words = type->base_size / 8;
-	if (type->has_bad_desc || words > WORDS_MAX ||
-	    (!type->is_string && type->base_size != object_size(chain)))
+	if (words > WORDS_MAX || (!type->is_string && type->base_size != object_size(chain)))
+		return false;
+	/* References of such a struct are told by the GCDesc of the object that it is in. */
+	if (aot_is_never_boxed(runtime, type))
+		return true;
+	if (type->has_bad_desc)
 		return false;
 	size_t size = words / 64 + 1;
 	HD_FREE uint64_t *said = mem_calloc(size, sizeof(*said));
@@ -140,7 +146,7 @@ static const struct type *known_struct(struct runtime *runtime, const struct aot
 	struct chain chain;
 	const struct type *type = type_of_class(runtime, symbols, of);
 	return type && is_struct_type(type) && read_chain(runtime, symbols, type, &chain) &&
-			       agrees(symbols, &chain)
+			       agrees(runtime, symbols, &chain)
 		       ? type
 		       : NULL;
 }
@@ -298,8 +304,8 @@ enum hd_status symbol_fields(struct runtime *runtime, const struct type *type,
 {
 	struct chain chain;
 	const struct aot_symbols *symbols = aot_symbols(runtime);
-	*ret_is_told =
-		symbols && read_chain(runtime, symbols, type, &chain) && agrees(symbols, &chain);
+	*ret_is_told = symbols && read_chain(runtime, symbols, type, &chain) &&
+		       agrees(runtime, symbols, &chain);
 	if (!*ret_is_told)
 		return HD_OK;
 	struct fields_telling telling = {
