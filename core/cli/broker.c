@@ -254,6 +254,7 @@ static bool serve_create(struct service *service, const struct message *message)
 	int fd = direct->create(direct->arg, path, signals_came, NULL, &file, &err);
 	if (fd < 0)
 		return send_status(service, (enum hd_status)err.status, 0, -1, &err);
+	permit_created(&service->permit, path);
 	service->files[place - 1] = file;
 	bool sent = send_status(service, HD_OK, file ? place : 0, fd, &err);
 	(void)close(fd);

@@ -238,16 +238,37 @@ static bool is_made_up(const char *path)
 	return false;
 }
 
+/* A folder by the name of the output, or, when it was begun, a table in it. */
+static bool is_folder_of_output(const struct permit *permit, const char *path)
+{
+	const char *output = permit->names.output;
+	size_t size = output ? strlen(output) : 0;
+	while (size > 1 && output[size - 1] == '/')
+		size--;
+	if (!size || strncmp(path, output, size) != 0 || path[size] != '/')
+		return false;
+	const char *name = path + size + 1;
+	size_t letters = strspn(name, "abcdefghijklmnopqrstuvwxyz");
+	return !*name || (permit->has_folder && letters && strcmp(name + letters, ".parquet") == 0);
+}
+
 bool permit_create(struct permit *permit, const char *path)
 {
 	struct stat info;
-	if (permit->names.output || !permit->may_make_name)
-		return is_named_path(permit->names.output, path);
+	if (permit->names.output || !permit->may_make_name) {
+		return is_named_path(permit->names.output, path) ||
+		       is_folder_of_output(permit, path);
+	}
 	if (!is_made_up(path) || lstat(path, &info) == 0 ||
 	    (*permit->made_name && strcmp(permit->made_name, path) != 0))
 		return false;
 	(void)snprintf(permit->made_name, sizeof(permit->made_name), "%s", path);
 	return true;
+}
+
+void permit_created(struct permit *permit, const char *path)
+{
+	permit->has_folder |= ends(path, "/");
 }
 
 bool permit_attach(const struct permit *permit, int pid)

@@ -32,6 +32,7 @@ struct permit {
 	bool is_collecting;       /**< ps, collect */
 	bool may_make_name;       /**< collect, which chooses a name if the user gave none */
 	char made_name[64];       /**< the name that it has chosen; "" = none yet */
+	bool has_folder;          /**< the name of the output is a folder, which was begun */
 };
 
 /** May @p path be opened as @p as (an enum hd_open_as), below the folder @p below ("" = /)? */
@@ -39,9 +40,13 @@ bool permit_open(const struct permit *permit, int as, const char *path, const ch
 
 /**
  * May a file be made, or replaced?  Yes if the user named it, or if it is a new file with a name
- * such as collect chooses: only the first one that is asked for.
+ * such as collect chooses: only the first one that is asked for.  A path that ends with a slash is a
+ * folder, which the user has named with or without it.
  */
 bool permit_create(struct permit *permit, const char *path);
+
+/** It was made: files may be made in it, if it is a folder. */
+void permit_created(struct permit *permit, const char *path);
 
 /** May a process be stopped and read? */
 bool permit_attach(const struct permit *permit, int pid);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -429,6 +430,111 @@ TEST(a_stream_does_not_go_into_what_is_somebody_elses)
 	put_file(path, "old", 0644, 0);
 	ASSERT_UINT(stream(path, false, "new", &err), HD_OK);
 	ASSERT_TEXT(content_of(path), "new");
+}
+
+/* Begin the folder "x.heap/", and make two files in it. */
+static struct output_place *begin_folder(void)
+{
+	struct output_place *place = NULL;
+	char name[80];
+	int fd = -1;
+	(void)snprintf(name, sizeof(name), "%s//", path);
+	CU_ASSERT_FATAL(output_place_open(name, NULL, &place, &fd, NULL) == HD_OK);
+	(void)close(fd);
+	(void)snprintf(name, sizeof(name), "%s/first", path);
+	ASSERT_UINT(write_whole(name, "one", NULL), HD_OK);
+	(void)snprintf(name, sizeof(name), "%s/second", path);
+	ASSERT_UINT(write_whole(name, "two", NULL), HD_OK);
+	CU_ASSERT(access(path, F_OK) != 0);
+	return place;
+}
+
+/* How many names there are in the folder of the test. */
+static int count_names(void)
+{
+	struct dirent **list = NULL;
+	int count = scandir(directory, &list, NULL, NULL);
+	for (int i = 0; i < count; i++)
+		free(list[i]);
+	free(list);
+	return count - 2;
+}
+
+TEST(a_folder_gets_its_name_when_all_is_written)
+{
+	char name[80];
+	struct output_place *place = begin_folder();
+	CU_ASSERT_EQUAL(count_names(), 1);
+	CU_ASSERT_EQUAL(output_place_commit(place, -1), 0);
+	(void)snprintf(name, sizeof(name), "%s/second", path);
+	ASSERT_TEXT(content_of(name), "two");
+	ASSERT_UINT(stat_of(path).st_mode & 0777, 0700 & ~umask(umask(0)));
+	CU_ASSERT_EQUAL(count_names(), 1);
+	CU_ASSERT(unlink(name) == 0);
+	(void)snprintf(name, sizeof(name), "%s/first", path);
+	CU_ASSERT(unlink(name) == 0 && rmdir(path) == 0);
+}
+
+TEST(nothing_is_left_of_a_folder_that_is_given_up)
+{
+	char name[80];
+	struct hd_error err = { 0 };
+	output_place_abandon(begin_folder());
+	CU_ASSERT_EQUAL(count_names(), 0);
+	/* It is over: the name is not of a folder that was begun. */
+	(void)snprintf(name, sizeof(name), "%s/first", path);
+	ASSERT_UINT(write_whole(name, "x", &err), HD_ERR_OS);
+}
+
+TEST(a_folder_does_not_take_the_name_of_something)
+{
+	struct output_place *place = NULL;
+	struct hd_error err = { 0 };
+	char name[80];
+	int fd = -1;
+	(void)snprintf(name, sizeof(name), "%s/", path);
+	put_file(path, "old", 0600, geteuid());
+	ASSERT_UINT(output_place_open(name, NULL, &place, &fd, &err), HD_ERR_OS);
+	CU_ASSERT(strstr(err.message, "it is there already") != NULL);
+	CU_ASSERT_EQUAL(err.os_errno, EEXIST);
+	ASSERT_TEXT(content_of(path), "old");
+	CU_ASSERT_FATAL(unlink(path) == 0);
+	/* Or of what has come meanwhile. */
+	place = begin_folder();
+	put_file(path, "new", 0600, geteuid());
+	CU_ASSERT_EQUAL(output_place_commit(place, -1), ENOTDIR);
+	ASSERT_TEXT(content_of(path), "new");
+	CU_ASSERT_EQUAL(count_names(), 1);
+	/* A file is no folder. */
+	ASSERT_UINT(write_whole(name, "x", &err), HD_ERR_OS);
+	CU_ASSERT_EQUAL(err.os_errno, ENOTDIR);
+}
+
+TEST(a_killed_writer_leaves_nothing_under_the_name)
+{
+	pid_t child = fork();
+	if (child == 0) {
+		(void)begin_folder();
+		(void)kill(getpid(), SIGKILL);
+	}
+	int status = 0;
+	CU_ASSERT_FATAL(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+	CU_ASSERT(access(path, F_OK) != 0);
+	struct dirent **list = NULL;
+	int count = scandir(directory, &list, NULL, NULL);
+	for (int i = 0; i < count; i++) {
+		char name[400], file[420];
+		(void)snprintf(name, sizeof(name), "%s/%s", directory, list[i]->d_name);
+		CU_ASSERT(list[i]->d_name[0] == '.');
+		if (strncmp(list[i]->d_name, ".heapdump-", 10) == 0) {
+			(void)snprintf(file, sizeof(file), "%s/first", name);
+			CU_ASSERT(unlink(file) == 0);
+			(void)snprintf(file, sizeof(file), "%s/second", name);
+			CU_ASSERT(unlink(file) == 0);
+		}
+		free(list[i]);
+	}
+	free(list);
 }
 
 SUITE(.name = "output place", .set_up = set_up, .tear_down = tear_down)

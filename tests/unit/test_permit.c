@@ -281,4 +281,26 @@ TEST(each_of_several_files_that_are_read_may_be_opened)
 	CU_ASSERT(!permit_open(&permit, HD_OPEN_INPUT, "third.core", ""));
 }
 
+TEST(a_worker_writes_tables_into_the_folder_that_the_user_named)
+{
+	struct permit permit = permit_of(false);
+	CU_ASSERT(!permit_create(&permit, "/"));
+	for (unsigned int i = 0; i < 2; i++) {
+		permit.names.output = i ? "out.parquet" : "out.parquet//";
+		permit.has_folder = false;
+		CU_ASSERT(!permit_create(&permit, "out.parquet/objects.parquet"));
+		CU_ASSERT(permit_create(&permit, "out.parquet/"));
+		permit_created(&permit, "out.parquet");
+		CU_ASSERT(!permit_create(&permit, "out.parquet/objects.parquet"));
+		permit_created(&permit, "out.parquet/");
+		CU_ASSERT(permit_create(&permit, "out.parquet/objects.parquet"));
+		CU_ASSERT(!permit_create(&permit, "out.parquet/.parquet"));
+		CU_ASSERT(!permit_create(&permit, "out.parquet/objects.so"));
+		CU_ASSERT(!permit_create(&permit, "out.parquet/../objects.parquet"));
+		CU_ASSERT(!permit_create(&permit, "out.parquet/a/objects.parquet"));
+		CU_ASSERT(!permit_create(&permit, "out.parquets/objects.parquet"));
+		CU_ASSERT(!permit_create(&permit, "objects.parquet"));
+	}
+}
+
 SUITE(.name = "permit")

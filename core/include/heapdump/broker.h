@@ -57,6 +57,8 @@ struct hd_broker {
 	/**
 	 * Begin a file that takes the name @p path once it is committed.  If @p path exists and is
 	 * not a regular file, it is written directly; for a FIFO, the call waits for a reader.
+	 * A @p path that ends with a slash is a folder, whose descriptor is only to be closed:
+	 * until it is committed, or given up with all in it, paths of files in it lead there.
 	 *
 	 * @param cancelled Polled with @p cancelled_arg while it waits; non-zero stops it.
 	 * @param[out] ret_id To be given to commit or abandon; 0: it is written directly.

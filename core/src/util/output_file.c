@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/output_folder.h"
 #include "util/path_end.h"
 #include "util/write_all.h"
 
@@ -142,13 +143,24 @@ static int background_writer_end(struct background_writer *writer)
 	return error;
 }
 
+/* A path that ends with a slash is that of a folder, if it is the path of anything. */
+static enum hd_status refuse_folder(const char *path, struct hd_error *err)
+{
+	bool is_straight;
+	TRY(output_place_check(path, &is_straight, err));
+	return path_end_fail(path, EISDIR, err);
+}
+
 enum hd_status output_file_open(struct output_file *file, const char *path, struct job *job,
 				struct hd_error *err)
 {
 	*file = (struct output_file){ .fd = -1, .job = job };
 	file->path = mem_strndup(path, strlen(path));
 	TRY_MEMORY(file->path, err);
-	enum hd_status status = output_place_open(path, job, &file->place, &file->fd, err);
+	enum hd_status status =
+		output_folder_is_meant(path)
+			? refuse_folder(path, err)
+			: output_place_open(path, job, &file->place, &file->fd, err);
 	if (status != HD_OK)
 		output_file_abandon(file);
 	return status;

@@ -16,23 +16,24 @@
 #include "util/alloc.h"
 #include "util/broker_set.h"
 #include "util/opening.h"
+#include "util/output_folder.h"
 #include "util/path_end.h"
 
 #define NAMES_TRIED   100u
 #define NEW_MODE      0600
 #define READER_MS     50 /* how often to check for a reader */
-#define PART_SIZE     48u
 #define OPEN_STRAIGHT (O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 struct output_place {
 	uint64_t id; /**< of the broker, which has it; 0: it is ours, and so is the rest */
+	struct output_folder *folder; /**< it is this one */
+	bool is_in_folder;            /**< it is a file in such a folder: nothing more is kept */
 	struct path_end end;
 	/** Its name in the folder until it is complete; "": it has none yet. */
-	char part[PART_SIZE];
+	char part[OUTPUT_PART_SIZE];
 };
 
-/* A name that an attacker cannot have taken before, and that is never too long. */
-static void make_part_name(char part[PART_SIZE])
+void output_part_name(char part[OUTPUT_PART_SIZE])
 {
 	uint64_t number;
 	struct timespec now;
@@ -45,18 +46,18 @@ static void make_part_name(char part[PART_SIZE])
 		number = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec ^
 			 (uint64_t)getpid() << 40;
 	}
-	(void)snprintf(part, PART_SIZE, ".heapdump-%016" PRIx64 ".part", number);
+	(void)snprintf(part, OUTPUT_PART_SIZE, ".heapdump-%016" PRIx64 ".part", number);
 }
 
 /* Give an unnamed file a name in its folder, which @p part becomes; errno, or 0. */
-static int name_it(int folder, int fd, char part[PART_SIZE])
+static int name_it(int folder, int fd, char part[OUTPUT_PART_SIZE])
 {
 	char in_proc[40];
 	(void)snprintf(in_proc, sizeof(in_proc), "/proc/self/fd/%d", fd);
 	int code = EEXIST;
 	for (unsigned int i = 0; code == EEXIST && i < NAMES_TRIED; i++) {
 		code = 0;
-		make_part_name(part);
+		output_part_name(part);
 		if (linkat(fd, "", folder, part, AT_EMPTY_PATH) == 0)
 			continue;
 		/* Before Linux 6.10 only root may do that. */
@@ -79,7 +80,7 @@ static int open_nameless(int folder)
 /* Can such a file get a name there?  This must be tried now, because at the end it is too late. */
 static bool can_be_named(int folder)
 {
-	char part[PART_SIZE];
+	char part[OUTPUT_PART_SIZE];
 	int fd = open_nameless(folder);
 	bool can = fd >= 0 && name_it(folder, fd, part) == 0;
 	if (can)
@@ -95,7 +96,7 @@ static int open_new(struct output_place *place)
 	int folder = place->end.folder;
 	int fd = can_be_named(folder) ? open_nameless(folder) : -1;
 	for (unsigned int i = 0; fd < 0 && i < NAMES_TRIED; i++) {
-		make_part_name(place->part);
+		output_part_name(place->part);
 		fd = openat(folder, place->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, NEW_MODE);
 		if (fd < 0 && errno != EEXIST)
 			break;
@@ -217,12 +218,48 @@ static enum hd_status open_by(const struct hd_broker *broker, const char *path, 
 	return HD_OK;
 }
 
+static enum hd_status open_folder(const char *path, struct output_place **ret, int *ret_fd,
+				  struct hd_error *err)
+{
+	struct output_place *place = mem_calloc(1, sizeof(*place));
+	TRY_MEMORY(place, err);
+	enum hd_status status = output_folder_begin(path, &place->folder, ret_fd, err);
+	if (status == HD_OK) {
+		*ret = place;
+	} else {
+		mem_free(place);
+	}
+	return status;
+}
+
+/* A file in a folder that was begun; @p fd or errno are of output_folder_file(). */
+static enum hd_status open_in_folder(const char *path, int fd, struct output_place **ret,
+				     int *ret_fd, struct hd_error *err)
+{
+	if (fd < 0)
+		return path_end_fail(path, errno, err);
+	struct output_place *place = mem_calloc(1, sizeof(*place));
+	if (!place) {
+		(void)close(fd);
+		return fail_nomem(err);
+	}
+	place->is_in_folder = true;
+	*ret = place;
+	*ret_fd = fd;
+	return HD_OK;
+}
+
 enum hd_status output_place_open(const char *path, struct job *job, struct output_place **ret,
 				 int *ret_fd, struct hd_error *err)
 {
 	const struct hd_broker *broker = broker_current();
 	if (broker)
 		return open_by(broker, path, job, ret, ret_fd, err);
+	if (output_folder_is_meant(path))
+		return open_folder(path, ret, ret_fd, err);
+	int fd = output_folder_file(path);
+	if (fd >= 0 || errno != ENOENT)
+		return open_in_folder(path, fd, ret, ret_fd, err);
 	struct path_end end;
 	TRY(path_end_find(path, &end, err));
 	enum hd_status status = check_output_file(path, &end, err);
@@ -276,6 +313,11 @@ int output_place_commit(struct output_place *place, int fd)
 		mem_free(place);
 		return error;
 	}
+	if (place->folder || place->is_in_folder) {
+		int error = place->folder ? output_folder_end(place->folder, true) : 0;
+		mem_free(place);
+		return error;
+	}
 	const struct path_end *end = &place->end;
 	int code = *place->part ? 0 : name_it(end->folder, fd, place->part);
 	if (!code && renameat(end->folder, place->part, end->folder, end->name) != 0)
@@ -293,6 +335,12 @@ void output_place_abandon(struct output_place *place)
 	const struct hd_broker *broker = place->id ? broker_current() : NULL;
 	if (broker) {
 		broker->abandon(broker->arg, place->id);
+		mem_free(place);
+		return;
+	}
+	if (place->folder || place->is_in_folder) {
+		if (place->folder)
+			(void)output_folder_end(place->folder, false);
 		mem_free(place);
 		return;
 	}

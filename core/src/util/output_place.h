@@ -21,10 +21,18 @@
  * - What is not a regular file (a device, a FIFO) is written into, but only if it is in a folder of
  *   the caller's own, or belongs to the caller or to root and has no second name.
  * - A link is followed only under the same condition.
+ * - A folder (its path ends with a slash) is made like a file: it gets its name when it is complete, which
+ *   nothing may have before.  Until then, paths in it lead to files that are made
+ *   in it; these have their names at once, and go with the folder if that is given up.
  */
 
-/** The place of a file that is not complete yet. */
+/** The place of a file, or a folder, that is not complete yet. */
 struct output_place;
+
+/** Bytes of the name that something has until it is complete. */
+#define OUTPUT_PART_SIZE 48u
+/** Make such a name, which an attacker cannot have taken before, and which is never too long. */
+void output_part_name(char part[OUTPUT_PART_SIZE]);
 
 /**
  * Open what will get the name @p path; see struct output_file for how.
