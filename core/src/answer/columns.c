@@ -134,22 +134,6 @@ static bool note_null(struct chunk_column *column, uint32_t row, uint32_t capaci
 	return true;
 }
 
-void text_valid(struct text *text, const char *bytes, size_t size)
-{
-	for (size_t i = 0; i < size;) {
-		size_t run = printable_run(bytes + i, size - i);
-		text_append(text, bytes + i, run);
-		i += run;
-		size_t length = i < size ? utf8_length(bytes + i, size - i) : 1;
-		if (i < size && length) {
-			text_append(text, bytes + i, length);
-		} else if (i < size) {
-			text_append(text, "\xef\xbf\xbd", 3);
-		}
-		i += length ? length : 1;
-	}
-}
-
 static void learn(struct column_facts *facts, const struct hd_value *value)
 {
 	uint32_t bit = KIND_BIT(value->kind);

@@ -87,6 +87,3 @@ uint64_t chunk_size(const struct chunk *chunk);
  */
 HD_NODISCARD enum hd_status chunk_settle(struct chunk *chunk, uint32_t column,
 					 enum column_type type, struct hd_error *err);
-
-/** Append text as UTF-8: each byte that is not becomes U+FFFD. */
-void text_valid(struct text *text, const char *bytes, size_t size);

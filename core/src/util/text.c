@@ -139,6 +139,22 @@ size_t utf8_length(const char *bytes, size_t size)
 	return overlong || surrogate || beyond ? 0 : length;
 }
 
+void text_valid(struct text *text, const char *bytes, size_t size)
+{
+	for (size_t i = 0; i < size;) {
+		size_t run = printable_run(bytes + i, size - i);
+		text_append(text, bytes + i, run);
+		i += run;
+		size_t length = i < size ? utf8_length(bytes + i, size - i) : 1;
+		if (i < size && length) {
+			text_append(text, bytes + i, length);
+		} else if (i < size) {
+			text_append(text, "\xef\xbf\xbd", 3);
+		}
+		i += length ? length : 1;
+	}
+}
+
 uint32_t utf8_character(const char *bytes, size_t length)
 {
 	static const unsigned char masks[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };

@@ -101,6 +101,9 @@ size_t escape_of(const char *bytes, size_t size, char ret[ESCAPED_SIZE]);
 /** Append @p size bytes for a person to read, with escapes from escape_of(). */
 void text_escape(struct text *text, const char *bytes, size_t size);
 
+/** Append text as UTF-8: each byte that is not becomes U+FFFD. */
+void text_valid(struct text *text, const char *bytes, size_t size);
+
 /** The character that @p length bytes (1 to 4) of UTF-8 encode. */
 uint32_t utf8_character(const char *bytes, size_t length);
 

@@ -4,20 +4,25 @@
 
 #include "command/completeness.h"
 #include "command/session/export_code.h"
+#include "command/session/export_columns.h"
 #include "command/session/export_graph.h"
 #include "command/sql/sql_export.h"
 #include "command/table.h"
 #include "contents/hprof_heap.h"
 #include "util/output_file.h"
 
-static const char *const format_choices[] = { "rpm",        "gcdump", "heapsnapshot", "folded",
-					      "speedscope", "sqlite", "hprof",        "elf",
-					      "perfmap",    NULL };
+static const char *const format_choices[] = { "rpm",     "gcdump",     "heapsnapshot",
+					      "folded",  "speedscope", "sqlite",
+					      "hprof",   "parquet",    "elf",
+					      "perfmap", NULL };
+static const char *const codec_choices[] = { "zstd", "none", NULL };
 
-#define EXPORT_OPTIONS(X)                                                                          \
-	X(OPT_FORMAT, "format", VALUE_CHOICE, "NAME",                                              \
-	  "rpm gcdump heapsnapshot folded speedscope sqlite hprof elf perfmap; by FILE, else rpm", \
-	  format_choices)                                                                          \
+#define EXPORT_OPTIONS(X)                                                                                  \
+	X(OPT_FORMAT, "format", VALUE_CHOICE, "NAME",                                                      \
+	  "rpm gcdump heapsnapshot folded speedscope sqlite hprof parquet elf perfmap; by FILE, else rpm", \
+	  format_choices)                                                                                  \
+	X(OPT_CODEC, "codec", VALUE_CHOICE, "NAME", "zstd or none: how a .parquet is compressed",          \
+	  codec_choices)                                                                                   \
 	X(OPT_LIVE, "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL)
 
 OPTIONS(export, EXPORT_OPTIONS);
@@ -69,6 +74,10 @@ static enum hd_status check_export(struct call *call)
 {
 	if (wants_database(call))
 		return check_database(call);
+	if (export_wants_columns(&call->options[OPT_FORMAT], &call->words[0]))
+		return export_columns_check(call, call->options[OPT_LIVE].given);
+	if (call->options[OPT_CODEC].given)
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "-codec is only for a .parquet");
 	/* Managed code is also in a core that has no heap. */
 	call->needs_no_heap = export_wants_code(call);
 	if (call->needs_no_heap)
@@ -136,6 +145,20 @@ static void write_exported(struct call *call, const char *path, const char *form
 	completeness_json(call);
 }
 
+/* Files that hold the whole graph. */
+static void write_whole(struct call *call, const char *path, const char *format)
+{
+	const struct export_counts counts = {
+		.objects = call->graph->object_count,
+		.references = call->graph->forward.edge_count,
+		.roots = call->graph->root_count,
+	};
+	call->is_written = true;
+	job_end(&call->job);
+	write_exported(call, path, format, &counts);
+	completeness_write(call, "so is what was written");
+}
+
 static bool write_part(void *arg, const char *bytes, size_t size)
 {
 	return output_file_write(arg, bytes, size);
@@ -154,15 +177,18 @@ static enum hd_status export_database(struct call *call)
 		return status;
 	}
 	TRY(output_file_commit(&file, call->err));
-	call->is_written = true;
-	job_end(&call->job);
-	const struct export_counts counts = {
-		.objects = call->graph->object_count,
-		.references = call->graph->forward.edge_count,
-		.roots = call->graph->root_count,
+	write_whole(call, path, "sqlite");
+	return HD_OK;
+}
+
+static enum hd_status export_folder(struct call *call)
+{
+	const struct value *codec = &call->options[OPT_CODEC];
+	const struct columns_options options = {
+		.is_plain = codec->given && strcasecmp(codec->text, "none") == 0,
 	};
-	write_exported(call, path, "sqlite", &counts);
-	completeness_write(call, "so is what was written");
+	TRY(export_columns(call, call->words[0].text, &options));
+	write_whole(call, call->words[0].text, "parquet");
 	return HD_OK;
 }
 
@@ -212,6 +238,8 @@ static enum hd_status run_export(struct call *call)
 	TRY(session_graph(call->session, false, &call->job, &call->graph, call->err));
 	if (wants_database(call))
 		return export_database(call);
+	if (export_wants_columns(&call->options[OPT_FORMAT], &call->words[0]))
+		return export_folder(call);
 	struct exporting exporting;
 	struct hprof_heap contents;
 	TRY(prepare_export(call, &exporting));
@@ -244,7 +272,8 @@ COMMAND(export, .writes = true, .summary = "write the heap to a dump file",
 		"The file appears under its name when it is complete, and replaces a file of that name.\n"
 		"FILE - is the output of the command; for a .gcdump that must not be a terminal. For a\n"
 		"core or process: objects with their addresses, dead ones too, references, and all\n"
-		"roots. A .hprof, which VisualVM opens, has the contents of objects, too. A .sqlite has the tables of sql except arrays; it is made in $TMPDIR first. An\n"
+		"roots. A .hprof, which VisualVM opens, has the contents of objects, too. A .sqlite has the tables of sql except arrays; it is made in $TMPDIR first. A\n"
+		".parquet is a folder with a Parquet file for each table. An\n"
 		".elf has the managed code of a core or process for debuggers (add-symbol-file in GDB),\n"
 		"a .perfmap its names for perf, which reads them as /tmp/perf-PID.map.\n",
 	.example = "export copy.heap --format rpm", .needs = NEEDS_EITHER,

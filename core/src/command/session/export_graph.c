@@ -15,17 +15,22 @@ static bool write_output_bytes(void *arg, const char *bytes, size_t size)
 	return output_file_write(arg, bytes, size);
 }
 
-/* Write what the graph lacks, as far as that is known when the graph is ready. */
-static enum hd_status tell_losses(struct exporting *exporting)
+enum hd_status export_lacks(const struct hd_session *session, struct text *text,
+			    struct hd_error *err)
 {
 	struct met_loss met[FINDING_KINDS];
+	losses_write(met, session_losses(session, met), text);
+	return text->failed ? fail_nomem(err) : HD_OK;
+}
+
+static enum hd_status tell_losses(struct exporting *exporting)
+{
 	HD_CLEANUP(text) struct text text = { 0 };
-	losses_write(met, session_losses(exporting->session, met), &text);
+	TRY(export_lacks(exporting->session, &text, exporting->err));
 	(void)snprintf(exporting->lacks, sizeof(exporting->lacks), "%.*s", (int)text.size,
 		       text.bytes ? text.bytes : "");
 	exporting->options.lacks = exporting->lacks;
-	bool failed = text.failed;
-	return failed ? fail_nomem(exporting->err) : HD_OK;
+	return HD_OK;
 }
 
 enum hd_status export_prepare(struct exporting *exporting)
@@ -142,7 +147,8 @@ enum hd_status output_ending_check(const struct call *call, const struct value *
 	}
 	enum hd_status status = fail(
 		call->err, HD_ERR_ARGUMENT, 0,
-		"the ending %.40s is not one of %s.sqlite, .elf, .perfmap: give one of these, or "
+		"the ending %.40s is not one of %s.parquet, .sqlite, .elf, .perfmap: give one of "
+		"these, or "
 		"-format NAME",
 		point, list.bytes ? list.bytes : "");
 	return status;

@@ -22,6 +22,10 @@ struct exporting {
 	char lacks[224];              /**< what options.lacks is, which must not move */
 };
 
+/** Append what the graph of the session lacks, as far as that is known when it is ready: one line, or nothing. */
+HD_NODISCARD enum hd_status export_lacks(const struct hd_session *session, struct text *text,
+					 struct hd_error *err);
+
 /** Compute what the format needs, before a file is begun. */
 HD_NODISCARD enum hd_status export_prepare(struct exporting *exporting);
 

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""export DIR.parquet: files keep the rules of the format, and have the rows of sql."""
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import unittest
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+# pylint: disable=wrong-import-position
+from cores import LEAK  # noqa: E402
+from parquet_file import Parquet  # noqa: E402
+from shell_program import BUBBLECS, PROGRAM, environment, run  # noqa: E402
+
+TABLES = {"types", "objects", "refs"}
+TIMEOUT = 300
+
+
+@contextlib.contextmanager
+def exported(target: str, *words: str) -> Iterator[dict[str, Parquet]]:
+    """The files of an export, by table."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "heap.parquet"
+        done = run(target, "export", f"{path}/", *words)
+        if done.status != 0:
+            raise AssertionError(done.err)
+        yield {file.stem: Parquet(file) for file in path.iterdir()}
+
+
+def cell(name: str, value: Any) -> Any:
+    """A value of sql as Parquet has it."""
+    if name in ("address", "mt", "from", "to"):
+        return int(value, 16)
+    return value
+
+
+def query(target: str, text: str) -> list[dict[str, Any]]:
+    """The rows of sql."""
+    done = run(target, "sql", text, "-limit", "0", "--json")
+    if done.status not in (0, 1):
+        raise AssertionError(done.err)
+    return [{name: cell(name, value) for name, value in row.items()} for row in done.json()["rows"]]
+
+
+def rows_of(file: Parquet, names: list[str]) -> list[tuple[Any, ...]]:
+    """Rows of some columns, sorted."""
+    return sorted(zip(*(file.columns[name] for name in names)), key=repr)
+
+
+class Columns(unittest.TestCase):
+    """Tables in files of other formats."""
+
+    def check_same(self, target: str, file: Parquet, text: str) -> None:
+        """The file has the rows of a query, whose columns have the same names."""
+        rows = query(target, text)
+        names = list(rows[0])
+        wanted = sorted((tuple(row.get(name) for name in names) for row in rows), key=repr)
+        self.assertEqual(rows_of(file, names), wanted)
+
+    def test_rows_are_those_of_sql(self) -> None:
+        for target, free in ((LEAK, " WHERE NOT free"), (BUBBLECS, "")):
+            with self.subTest(target=target), exported(target) as files:
+                self.assertEqual(set(files), TABLES)
+                columns = "address, mt, type, size, live" + (", generation" if free else "")
+                self.check_same(target, files["objects"], f"SELECT {columns} FROM objects{free}")
+                self.check_same(target, files["refs"], 'SELECT "from", "to" FROM refs')
+                self.check_same(
+                    target,
+                    files["types"],
+                    "SELECT mt, name, count, size FROM types WHERE count > 0 AND name != 'Free'",
+                )
+                for name, file in files.items():
+                    self.assertEqual(file.metadata["heapdump.schema"], "1")
+                    self.assertEqual(file.metadata["heapdump.table"], name)
+                    self.assertEqual(file.metadata["heapdump.complete"], "true")
+                    self.assertEqual(file.codecs, {6})
+
+    def test_what_a_dump_file_does_not_tell_is_missing(self) -> None:
+        with exported(BUBBLECS) as files:
+            self.assertEqual(set(files["objects"].columns["generation"]), {None})
+            self.assertEqual(set(files["types"].columns["module"]), {None})
+
+    def test_files_that_are_not_compressed(self) -> None:
+        with exported(LEAK) as packed, exported(LEAK, "-codec", "none") as plain:
+            for name in TABLES:
+                self.assertEqual(plain[name].codecs, {0})
+                self.assertEqual(plain[name].columns, packed[name].columns)
+                self.assertLess(len(packed[name].data), len(plain[name].data))
+
+    def test_names_that_are_not_utf8(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "names.heap"
+            path.write_bytes(
+                b"a 2 x\xff.exe\nt 1 Caf\xc3\xa9\nt 2 bad\xc3(\n"
+                b"o 10 1 18 20 30\no 20 2 20 10\no 28 3 20\nr 10 1 0\nc x.exe\n"
+            )
+            with exported(str(path)) as files:
+                self.assertEqual(
+                    files["objects"].columns["type"], ["Caf\u00e9", "bad\ufffd(", None]
+                )
+                self.assertEqual(set(files["types"].columns["domain"]), {"x\ufffd.exe"})
+                # 30 is missing: only a reference tells of it.
+                self.assertEqual(files["refs"].columns["to"], [0x20, 0x30, 0x10])
+                self.assertEqual(files["objects"].columns["live"], [True, True, False])
+
+    def test_a_heap_without_objects(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "none.heap"
+            path.write_text("a 2 none.exe\nt 1 A\nc none.exe\n", encoding="ascii")
+            with exported(str(path)) as files:
+                self.assertEqual(set(files), TABLES)
+                self.assertEqual({file.footer[3] for file in files.values()}, {0})
+
+    def test_more_rows_than_a_group_has(self) -> None:
+        count = (1 << 20) + 300
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "many.heap"
+            with path.open("w", encoding="ascii", newline="\n") as file:
+                file.write("a 2 many.exe\nt 1 Node\nt 2 Other\n")
+                file.writelines(
+                    f"o {i * 24 + 24:x} {1 + (i > count - 9)} {24 + i % 3 * 8:x}\n"
+                    for i in range(count)
+                )
+                file.write("c many.exe\n")
+            with exported(str(path)) as files:
+                objects = files["objects"]
+                self.assertEqual([group[3] for group in objects.groups], [1 << 20, 300])
+                self.assertEqual(objects.columns["address"], [i * 24 + 24 for i in range(count)])
+                self.assertEqual(objects.columns["size"][:3], [24, 32, 40])
+                self.assertEqual(objects.columns["type"].count("Other"), 8)
+
+    def test_wrong_words(self) -> None:
+        for words, told in (
+            (["x.parquet", "-live"], "has a column"),
+            (["-", "--format", "parquet"], "is a folder"),
+            (["x.gcdump", "-codec", "none"], "-codec is only for"),
+            (["x.gcdump/"], "No such file or directory"),
+        ):
+            with self.subTest(words=words):
+                done = run(BUBBLECS, "export", *words)
+                self.assertIn(done.status, (2, 3))
+                self.assertIn(told, done.err)
+                self.assertFalse(Path(words[0]).exists())
+
+    def test_a_folder_that_is_there(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "heap.parquet"
+            self.assertEqual(run(BUBBLECS, "export", str(path)).status, 0)
+            before = sorted(path.iterdir())
+            done = run(BUBBLECS, "export", str(path))
+            self.assertEqual(done.status, 3)
+            self.assertIn("there already", done.err)
+            self.assertEqual(sorted(path.iterdir()), before)
+            other = Path(folder) / "file.parquet"
+            other.write_text("mine", encoding="ascii")
+            done = run(BUBBLECS, "export", str(other))
+            self.assertEqual(done.status, 3)
+            self.assertIn("there already", done.err)
+            self.assertEqual(other.read_text(encoding="ascii"), "mine")
+            self.assertEqual(len(list(Path(folder).iterdir())), 2)
+
+    def test_nothing_is_left_of_a_full_disk(self) -> None:
+        """A limit for the size of files stands for the disk."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "heap.parquet"
+            done = subprocess.run(
+                [PROGRAM, LEAK, "export", str(path), "-codec", "none"],
+                capture_output=True,
+                text=True,
+                env=environment(),
+                timeout=TIMEOUT,
+                check=False,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000)),
+            )
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("File too large", done.stderr)
+            self.assertEqual(os.listdir(folder), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
