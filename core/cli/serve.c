@@ -63,11 +63,11 @@ static bool request_read(struct request *request, FILE *from)
 	return is_good;
 }
 
-/* The other program reads up to this line. */
+/* The other program reads up to this line.  A process that ends while it writes an answer may leave half of a line. */
 static void tell_status(int status)
 {
 	(void)fflush(stdout);
-	(void)printf("[\"s\",%d]\n", status);
+	(void)printf("%s[\"s\",%d]\n", status > HD_EXIT_FINDINGS ? "\n" : "", status);
 	(void)fflush(stdout);
 }
 

@@ -132,27 +132,31 @@ class Isolated:
         progress: Callable[..., object] | None,
         program: str | None = None,
     ) -> None:
-        self.path: str | None = path
-        self.lib = library()
-        self._progress = progress
-        self._turns = Turns()
-        self._said = tempfile.TemporaryFile()
-        self._is_cancelled = False
         options = [
             f"--{name.replace('_', '-')}={setting_word(value)}" for name, value in settings.items()
         ]
         options += ["--lenient"] * lenient
-        argv = [program or find_program(), "--serve", *options, "--", path]
+        words = [program or find_program(), "--serve", *options, "--", path]
+        argv = [native.encode(word) for word in words]
+        self.path: str | None = path
+        self.lib = library()
+        self._progress = progress
+        self._turns = Turns()
+        self._child: subprocess.Popen[bytes] | None = None
+        self._said = tempfile.TemporaryFile()
+        self._heard = 0  # how much of that is about commands before
+        self._why = "this heap is closed"  # what is said once the program has ended
         try:
-            self._child: subprocess.Popen[bytes] | None = subprocess.Popen(
-                [native.encode(word) for word in argv],
+            self._child = subprocess.Popen(
+                argv,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._said,
                 start_new_session=True,
             )
         except OSError as error:
-            raise native.HeapdumpError(f"{argv[0]}: {error.strerror}", native.Status.OS) from None
+            self._said.close()
+            raise native.HeapdumpError(f"{words[0]}: {error.strerror}", native.Status.OS) from None
         with self._turns.use():
             self._finish(self._lines(), "open")
 
@@ -178,33 +182,51 @@ class Isolated:
 
     def cancel(self) -> None:
         """End the command that runs now."""
-        self._is_cancelled = True
         child = self._child
         if child is not None and child.poll() is None:
             # The process that reads is in the same group, as at a terminal.
             with contextlib.suppress(OSError):
                 os.killpg(child.pid, signal.SIGINT)
 
+    def _last_said(self) -> str:
+        """What the program, which has no other way to say it, has said about the last command."""
+        self._said.seek(self._heard)
+        line = native.decode(self._said.read()).strip().rpartition("\n")[2]
+        return line[len("heapdump: ") :] if line.startswith("heapdump: ") else line
+
+    def _is_over(self, message: str) -> None:
+        """The program, or the one that reads for it, has ended: no command can run any more."""
+        self._why = f"{message}; open the heap again"
+        self.close()
+
     def _ended(self) -> native.HeapdumpError:
         """The program has ended: why?"""
         assert self._child is not None
         status = self._child.wait()
-        self._said.seek(0)
-        said = native.decode(self._said.read()).strip().rpartition("\n")[2]
-        self.close()
-        message = said.removeprefix("heapdump: ") or f"the program ended with status {status}"
+        message = self._last_said()
+        if not message and status < 0:
+            name = signal.strsignal(-status)
+            message = f"the program heapdump was ended by signal {-status} ({name})"
+        message = message or f"the program heapdump ended with status {status}"
+        self._is_over(message)
         known = status in (native.EXIT_USAGE, native.EXIT_INPUT)
         code = native.Status.ARGUMENT if status == native.EXIT_USAGE else native.Status.OS
         return native.HeapdumpError(message, code, status if known else native.EXIT_INPUT)
 
     def _line(self) -> list[Any]:
-        """The next line.  Ctrl-C is passed on, and raised once the command has ended."""
+        """The next line; of half a line, which a process left that has ended, nothing."""
         assert self._child is not None and self._child.stdout is not None
-        line = self._child.stdout.readline()
-        if not line.endswith(b"\n"):
-            raise self._ended()
-        found: list[Any] = json.loads(line)
-        return found
+        while True:
+            line = self._child.stdout.readline()
+            if not line.endswith(b"\n"):
+                raise self._ended()
+            if line == b"\n":
+                continue
+            try:
+                found: list[Any] = json.loads(line)
+            except ValueError:
+                continue
+            return found
 
     def _drain(self) -> None:
         """Let the command end, and drop the rest of its answer."""
@@ -233,15 +255,11 @@ class Isolated:
     def _send(self, argv: Sequence[str]) -> Iterator[list[Any]]:
         """Have a command run."""
         if self._child is None or self._child.stdin is None:
-            raise native.HeapdumpError("this heap is closed", native.Status.ARGUMENT)
+            raise native.HeapdumpError(self._why, native.Status.ARGUMENT)
         words = [native.encode(word) for word in argv]
-        if any(b"\0" in word for word in words):
-            raise native.HeapdumpError(
-                "a word holds a NUL", native.Status.ARGUMENT, native.EXIT_USAGE
-            )
-        self._is_cancelled = False
         try:
             data = b"".join(word + b"\0" for word in [b"%d" % len(words), *words])
+            self._heard = os.fstat(self._said.fileno()).st_size
             self._child.stdin.write(data)
             self._child.stdin.flush()
         except OSError:
@@ -276,7 +294,10 @@ class Isolated:
         if status in (native.EXIT_OK, native.EXIT_FINDINGS):
             return
         if error is None:
-            raise native.HeapdumpError(f"{command} failed with status {status}", 0, status)
+            # The process that reads says itself why it fails, unless it has ended.
+            message = self._last_said() or f"{command} failed with status {status}"
+            self._is_over(message)
+            raise native.HeapdumpError(message, native.Status.OS, status)
         raise native.HeapdumpError(_text(error[2]), error[1], status)
 
     def run(self, argv: Sequence[str]) -> Answer:

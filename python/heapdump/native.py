@@ -360,7 +360,14 @@ def decode(data: bytes | None) -> str:
 
 
 def encode(word: str) -> bytes:
-    return word.encode("utf-8", "surrogateescape")
+    """Bytes of a word for the core, which ends words with NUL."""
+    try:
+        data = word.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise HeapdumpError("a word is not text", Status.ARGUMENT, EXIT_USAGE) from None
+    if b"\0" in data:
+        raise HeapdumpError("a word holds a NUL", Status.ARGUMENT, EXIT_USAGE)
+    return data
 
 
 def words(argv: Sequence[str]) -> Any:

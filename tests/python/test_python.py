@@ -27,6 +27,7 @@ sys.dont_write_bytecode = True
 
 # pylint: disable=wrong-import-position
 import heapdump  # noqa: E402
+from heapdump.isolated import Isolated  # noqa: E402
 from test_rows import bare, differences, wanted  # noqa: E402
 
 LEAK = SOURCE / "corefiles" / "leak.core.zst"
@@ -287,6 +288,13 @@ class CommandsTest(unittest.TestCase):
         self.assertEqual(caught.exception.status, heapdump.Status.ARGUMENT)
         with self.assertRaises(heapdump.HeapdumpError):
             heapdump.open(LEAK, nosuch=1)
+        for isolated in (False, True):
+            for path in (f"{LEAK}\0.x", "\ud800"):
+                with self.assertRaises(heapdump.HeapdumpError) as caught:
+                    heapdump.open(path, isolated=isolated)
+                self.assertEqual(caught.exception.status, heapdump.Status.ARGUMENT)
+        with self.assertRaisesRegex(heapdump.HeapdumpError, "NUL"):
+            self.heap.gcroot("WebShop.Session\0x")
         with self.assertRaisesRegex(heapdump.HeapdumpError, "this is|no current heap"):
             heapdump.current()
 
@@ -407,14 +415,60 @@ class IsolatedTest(unittest.TestCase):
             heapdump.open(LEAK, isolated=True, nosuch=1)
 
     def test_a_program_that_dies_is_an_error(self) -> None:
-        heap = heapdump.open(LEAK, files=False, isolated=True)
-        child = heap._target._child  # type: ignore[attr-defined]
-        child.kill()
-        child.wait()
-        with self.assertRaises(heapdump.HeapdumpError):
-            heap.info()
-        with self.assertRaisesRegex(heapdump.HeapdumpError, "closed"):
-            heap.info()
+        for number in (signal.SIGKILL, signal.SIGSEGV):
+            heap = heapdump.open(LEAK, files=False, isolated=True)
+            child = heap._target._child  # type: ignore[attr-defined]
+            os.kill(child.pid, number)
+            child.wait()
+            with self.assertRaisesRegex(heapdump.HeapdumpError, f"ended by signal {int(number)}"):
+                heap.info()
+            with self.assertRaisesRegex(heapdump.HeapdumpError, "signal.*open the heap again"):
+                heap.info()
+
+    def reader(self, heap: heapdump.Heap) -> int:
+        """The process that reads the target for the program."""
+        child = heap._target._child.pid  # type: ignore[attr-defined]
+        text = Path(f"/proc/{child}/task/{child}/children").read_text(encoding="ascii")
+        return int(text.split()[0])
+
+    def test_so_is_a_reader_that_dies(self) -> None:
+        with heapdump.open(LEAK, files=False, isolated=True) as heap:
+            timer = threading.Timer(0.3, os.kill, (self.reader(heap), signal.SIGKILL))
+            timer.start()
+            with self.assertRaisesRegex(heapdump.HeapdumpError, "reads the target.*signal 9"):
+                heap.sql(InterruptTest.LONG)
+            timer.join()
+            with self.assertRaisesRegex(heapdump.HeapdumpError, "signal 9.*open the heap again"):
+                heap.info()
+
+    def test_so_is_one_that_dies_while_it_writes(self) -> None:
+        for _ in range(3):
+            with heapdump.open(LEAK, files=False, isolated=True) as heap:
+                rows = heap.stream("sql", StreamTest.ALL, limit=0)
+                next(rows)
+                os.kill(self.reader(heap), signal.SIGKILL)
+                with self.assertRaisesRegex(heapdump.HeapdumpError, "reads the target.*signal 9"):
+                    for _ in rows:
+                        pass
+
+    def test_half_a_line_is_nothing(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder) / "program"
+            lines = '["t",0,-1,0,1,"x","y"]\\n["r",0,[1]]\\n["r",0,[2\\n["s",3]\\n'
+            script = "printf '[\"s\",0]\\n'; head -c 7 >/dev/null; echo 'heapdump: gone' >&2"
+            program.write_text(f"#!/bin/sh\n{script}; printf '{lines}'\n")
+            program.chmod(0o755)
+            target = Isolated("x", False, {}, None, str(program))
+            with heapdump.Heap(target) as heap:
+                with self.assertRaisesRegex(heapdump.HeapdumpError, "^gone$"):
+                    heap.info()
+                with self.assertRaisesRegex(heapdump.HeapdumpError, "open the heap again"):
+                    heap.info()
+
+    def test_a_big_answer(self) -> None:
+        query = "SELECT a.* FROM refs a, (SELECT 1 FROM refs LIMIT 3) b"
+        with heapdump.open(LEAK, files=False, isolated=True) as heap:
+            self.assertEqual(sum(1 for _ in heap.sql.stream(query, limit=0)), 3 * 100813)
 
 
 class StreamTest(unittest.TestCase):
