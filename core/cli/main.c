@@ -273,7 +273,7 @@ static void print_usage(FILE *to)
 		"usage: heapdump [OPTION...] TARGET [OPTION...] [COMMAND [ARG...] | -c LINE...]\n"
 		"       heapdump [OPTION...] COMMAND TARGET [ARG...]\n"
 		"       heapdump [OPTION...] collect|ps|help [ARG...]\n"
-		"       heapdump [OPTION...] python TARGET [SCRIPT [ARG...]]\n"
+		"       heapdump [OPTION...] python TARGET [SCRIPT | -c CODE | - [ARG...]]\n"
 		"       heapdump --print-gdbinit | --print-lldbinit | --print-profiler\n"
 		"       heapdump --version | --help\n",
 		to);

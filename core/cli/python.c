@@ -74,10 +74,17 @@ int cli_python(struct cli *cli, int argc, char **argv)
 					       "/heapdump/python/heapdump/prompt.py",
 					       "../python/heapdump/prompt.py" };
 	char package[PATH_MAX], program[PATH_MAX];
-	if (argc < 2 || cli->line_count || cli->serves) {
-		return cli_usage_error(
-			"usage: heapdump [OPTION...] python TARGET [SCRIPT [ARG...]]", "");
+	static const char usage[] =
+		"usage: heapdump [OPTION...] python TARGET [SCRIPT | -c CODE | - [ARG...]]";
+	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+		(void)printf(
+			"%s\n\nPython with the heap of TARGET as h: a prompt, a script, a line of "
+			"code, or standard input\n(-). help(h) and doc/python.md say more.\n",
+			usage);
+		return HD_EXIT_OK;
 	}
+	if (argc < 2 || cli->line_count || cli->serves)
+		return cli_usage_error(usage, "");
 	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
 	if (length <= 0 || !installed_find(places, package)) {
 		cli_say("the package for Python is not installed next to this program (%s)",

@@ -49,8 +49,9 @@ class Answer:
 
     def __repr__(self) -> str:
         main = self._rows.find(None)
-        count = self._rows.count(main) if main else 0
-        return f"<answer of {self._command}: {count} rows; {', '.join(self.tables) or 'no tables'}>"
+        count = f"{self._rows.count(main)} rows; " if main else ""
+        names = {table.partition(".")[0] for table in self.tables} | set(self.members)
+        return f"<answer of {self._command}: {count}{', '.join(sorted(names)) or 'nothing'}>"
 
     def failure(self, message: str) -> Exception:
         """The exception for a table that is not there."""

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import code
-import runpy
+import os
+import select
+import signal
 import sys
+import traceback
+import types
 from typing import Any, NoReturn
 
 import heapdump
@@ -12,6 +16,7 @@ from heapdump.heap import Heap
 from heapdump.isolated import Isolated
 
 SANDBOX = {True: "read in a sandbox", False: "read in this process, without a sandbox"}
+PACKAGE = os.path.dirname(os.path.realpath(heapdump.__file__)) + os.sep
 
 
 def fail(error: Exception, status: int) -> NoReturn:
@@ -29,6 +34,33 @@ def open_target(program: str, isolated: bool, lenient: bool, words: list[str]) -
     return heapdump.open(target, lenient=lenient, **values)
 
 
+def told(error: BaseException, names: dict[str, Any]) -> str:
+    """An error as Python tells it, from the first frame on whose globals are ``names``: not what runs the script.
+
+    Where a HeapdumpError comes from is not shown: only who asked for it.
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_globals is not names:
+        trace = trace.tb_next
+    shown = traceback.TracebackException(type(error), error, trace)
+    if isinstance(error, heapdump.HeapdumpError):
+        frames = [frame for frame in shown.stack if not frame.filename.startswith(PACKAGE)]
+        shown.stack = traceback.StackSummary.from_list(frames)
+    return "".join(shown.format())
+
+
+class Console(code.InteractiveConsole):
+    """Reads lines and runs them."""
+
+    def showtraceback(self) -> None:
+        """Tell what was raised."""
+        error = sys.exc_info()[1]
+        if isinstance(error, heapdump.HeapdumpError):
+            self.write(told(error, self.locals))  # type: ignore[arg-type]
+        else:
+            super().showtraceback()
+
+
 def prompt(names: dict[str, Any], banner: str) -> None:
     """Read lines and run them."""
     try:
@@ -40,7 +72,61 @@ def prompt(names: dict[str, Any], banner: str) -> None:
         readline.parse_and_bind("tab: complete")
     except ImportError:
         pass
-    code.interact(banner=banner, local=names, exitmsg="")
+    Console(names).interact(banner=banner, exitmsg="")
+
+
+def read_script(words: list[str]) -> tuple[bytes, str, list[str]]:
+    """The text of a script, its name, and what is sys.argv there."""
+    first, *rest = words
+    if first == "-c":
+        if not rest:
+            fail(ValueError("-c needs the code"), 2)
+        return os.fsencode(rest[0]), "<string>", ["-c", *rest[1:]]
+    if first == "-":
+        return sys.stdin.buffer.read(), "<stdin>", words
+    try:
+        with open(first, "rb") as file:
+            return file.read(), first, words
+    except OSError as error:
+        fail(ValueError(f"{first}: {error.strerror}"), 2)
+
+
+def run_script(names: dict[str, Any], words: list[str]) -> int:
+    """Run a script; the exit status."""
+    text, name, sys.argv = read_script(words)
+    module = types.ModuleType("__main__")
+    module.__dict__.update(names, __file__=name)
+    sys.modules["__main__"] = module
+    try:
+        exec(compile(text, name, "exec"), module.__dict__)  # pylint: disable=exec-used
+        sys.stdout.flush()
+    except BrokenPipeError as error:
+        if not nobody_reads():
+            sys.stderr.write(told(error, module.__dict__))
+            return 1
+        end_by(signal.SIGPIPE)
+    except KeyboardInterrupt:
+        sys.stdout.flush()
+        end_by(signal.SIGINT)
+    except Exception as error:  # pylint: disable=broad-except
+        sys.stdout.flush()
+        sys.stderr.write(told(error, module.__dict__))
+        return 1
+    return 0
+
+
+def nobody_reads() -> bool:
+    """Is standard output a pipe that nobody reads any more?"""
+    poll = select.poll()
+    poll.register(1, 0)
+    return any(events & select.POLLERR for _, events in poll.poll(0))
+
+
+def end_by(number: int) -> NoReturn:
+    """End as a program that a signal ends."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    sys.exit(128 + number)
 
 
 def main(argv: list[str]) -> None:
@@ -53,17 +139,14 @@ def main(argv: list[str]) -> None:
         heap = open_target(program, isolated, strictness == "lenient", [*rest[:end], target])
     except heapdump.HeapdumpError as error:
         fail(error, error.exit)
+    except KeyboardInterrupt:
+        end_by(signal.SIGINT)
     names = {"h": heap, "heapdump": heapdump}
     with heap:
         if script:
-            sys.argv = script
-            try:
-                with open(script[0], "rb"):
-                    pass
-            except OSError as error:
-                fail(error, 2)
-            runpy.run_path(script[0], init_globals=names, run_name="__main__")
-            return
+            status = run_script(names, script)
+            heap.close()
+            sys.exit(status)
         version = f"heapdump {heapdump.library_version()}, Python {sys.version.split()[0]}"
         shown = heapdump.printable(target)
         prompt(names, f"{version}: h is {shown}, {SANDBOX[isolated]}; help(h), dir(h)")
