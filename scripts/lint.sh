@@ -53,7 +53,7 @@ check_python() {
         MYPYPATH=python:gdb-plugin mypy --ignore-missing-imports --no-error-summary --disable-error-code override \
             --follow-imports "$follow" --cache-dir "build/mypy-$follow" "$folder"/*.py || status=1
     done < <(files -name '*.py' | xargs -r -n 1 dirname | sort -u)
-    # What users import says the type of everything (py.typed).
+    # The package has py.typed: users see what it leaves without a type.
     MYPYPATH=python:gdb-plugin mypy --strict --ignore-missing-imports --no-error-summary --follow-imports silent \
         --cache-dir build/mypy-strict python/heapdump || status=1
     return "$status"

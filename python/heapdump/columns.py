@@ -87,7 +87,7 @@ class Column(Protocol):
 
 
 class _Part(NamedTuple):
-    """What a batch has of a column."""
+    """The share of a batch in a column."""
 
     length: int
     validity: bytes | None

@@ -189,7 +189,7 @@ class Isolated:
                 os.killpg(child.pid, signal.SIGINT)
 
     def _last_said(self) -> str:
-        """What the program, which has no other way to say it, has said about the last command."""
+        """The last line that the program has written to standard error about the last command."""
         self._said.seek(self._heard)
         line = native.decode(self._said.read()).strip().rpartition("\n")[2]
         return line[len("heapdump: ") :] if line.startswith("heapdump: ") else line

@@ -28,7 +28,7 @@ class PythonTest(unittest.TestCase):
         cls.folder = folder.name
 
     def python(self, *lines: str, opened: str | None = f"heapdump open {LEAK}") -> list[str]:
-        """What lines of Python print, in a GDB that has the heap as h."""
+        """The output of lines of Python, in a GDB that has the heap as h."""
         script = "\n".join(("import gdb", "import heapdump", "h = heapdump.current()") + lines)
         path = os.path.join(self.folder, "script.py")
         with open(path, "w", encoding="utf-8") as file:
