@@ -6,8 +6,10 @@
 
 #define IDS_ASKED 1024u
 /* The path of a module is not longer in Linux; what else is written there is cut. */
-#define MODULE_MAX  4096u
-#define GENERATIONS 6u
+#define MODULE_MAX 4096u
+/* Objects outside all ranges are the frozen ones, which belong to no generation. */
+#define GENERATION_OUTSIDE 5u
+#define GENERATIONS        6u
 /* So many rows of types, whose modules take at most 64 MB then. */
 #define TYPES_AT_ONCE (1u << 14)
 
@@ -131,40 +133,44 @@ struct rooms {
 	uint32_t *indices[2];
 	uint8_t *validities[2]; /* of the indices */
 	uint32_t null_counts[2];
-	uint32_t rows;
+	uint32_t rows, capacity;
 	struct text text; /* of the only column whose texts are no dictionary's */
 	int32_t *ends;
 	uint8_t *text_validity;
 	uint32_t text_null_count;
 };
 
-static bool rooms_init(struct rooms *rooms)
+/* Room for so many rows, which begin with nothing in it. */
+static bool rooms_init(struct rooms *rooms, uint64_t rows)
 {
+	uint32_t capacity = rows < FIELD_ROWS_MAX ? (uint32_t)rows + 1 : FIELD_ROWS_MAX;
 	bool is_made = true;
+	rooms->capacity = capacity;
 	for (size_t i = 0; i < 3; i++) {
-		rooms->words[i] = pages_alloc(FIELD_ROWS_MAX, sizeof(**rooms->words));
+		rooms->words[i] = mem_alloc(capacity, sizeof(**rooms->words));
 		is_made = is_made && rooms->words[i];
 	}
 	for (size_t i = 0; i < 2; i++) {
-		rooms->indices[i] = pages_alloc(FIELD_ROWS_MAX, sizeof(**rooms->indices));
-		rooms->validities[i] = pages_alloc(FIELD_ROWS_MAX / 8, 1);
+		rooms->indices[i] = mem_alloc(capacity, sizeof(**rooms->indices));
+		rooms->validities[i] = mem_alloc(capacity / 8 + 1, 1);
 		is_made = is_made && rooms->indices[i] && rooms->validities[i];
 	}
-	rooms->ends = pages_alloc(FIELD_ROWS_MAX + 1, sizeof(*rooms->ends));
-	rooms->text_validity = pages_alloc(FIELD_ROWS_MAX / 8, 1);
+	rooms->ends = mem_alloc((size_t)capacity + 1, sizeof(*rooms->ends));
+	rooms->text_validity = mem_alloc(capacity / 8 + 1, 1);
 	return is_made && rooms->ends && rooms->text_validity;
 }
 
 static void rooms_deinit(struct rooms *rooms)
 {
-	for (size_t i = 0; i < 3; i++)
-		pages_free(rooms->words[i], FIELD_ROWS_MAX, sizeof(**rooms->words));
-	for (size_t i = 0; i < 2; i++) {
-		pages_free(rooms->indices[i], FIELD_ROWS_MAX, sizeof(**rooms->indices));
-		pages_free(rooms->validities[i], FIELD_ROWS_MAX / 8, 1);
+	for (size_t i = 0; i < 3; i++) {
+		mem_free(rooms->words[i]);
 	}
-	pages_free(rooms->ends, FIELD_ROWS_MAX + 1, sizeof(*rooms->ends));
-	pages_free(rooms->text_validity, FIELD_ROWS_MAX / 8, 1);
+	for (size_t i = 0; i < 2; i++) {
+		mem_free(rooms->indices[i]);
+		mem_free(rooms->validities[i]);
+	}
+	mem_free(rooms->ends);
+	mem_free(rooms->text_validity);
 	text_deinit(&rooms->text);
 }
 
@@ -223,13 +229,23 @@ static enum hd_status flush_objects(struct field_writer *writer, struct rooms *r
 	return HD_OK;
 }
 
-static void take_object(const struct graph_tables *tables, struct rooms *rooms, uint32_t node)
+/* The generation of an object whose id is not less than before, when *@p range was left so. */
+static unsigned int next_generation(const struct hd_graph *graph, uint64_t id, size_t *range)
+{
+	const struct graph_info *info = &graph->info;
+	while (*range < info->range_count && info->ranges[*range].end <= id)
+		++*range;
+	if (!graph->places.generation)
+		return GENERATIONS;
+	bool is_in = *range < info->range_count && info->ranges[*range].start <= id;
+	return is_in ? info->ranges[*range].generation : GENERATION_OUTSIDE;
+}
+
+static void take_object(const struct graph_tables *tables, struct rooms *rooms, uint32_t node,
+			unsigned int generation)
 {
 	const struct hd_graph *graph = tables->graph;
-	const struct graph_places *places = &graph->places;
 	uint32_t type = graph->node_types[node];
-	unsigned int generation =
-		places->generation ? places->generation(places->arg, node) : GENERATIONS;
 	rooms->words[0][rooms->rows] = tables->ids[node];
 	rooms->words[1][rooms->rows] = graph_size(graph, node);
 	rooms->words[2][rooms->rows] = bitmap_has(tables->live, node);
@@ -243,10 +259,13 @@ static void take_object(const struct graph_tables *tables, struct rooms *rooms, 
 static enum hd_status put_objects(const struct graph_tables *tables, struct field_writer *writer,
 				  struct rooms *rooms)
 {
+	size_t range = 0;
 	for (uint32_t i = 0; i < tables->graph->object_count; i++) {
-		take_object(tables, rooms, i);
-		if (rooms->rows == FIELD_ROWS_MAX)
+		unsigned int generation = next_generation(tables->graph, tables->ids[i], &range);
+		take_object(tables, rooms, i, generation);
+		if (rooms->rows == rooms->capacity) {
 			TRY(flush_objects(writer, rooms));
+		}
 	}
 	return flush_objects(writer, rooms);
 }
@@ -271,7 +290,7 @@ static enum hd_status put_refs(const struct graph_tables *tables, struct field_w
 		for (uint64_t i = csr_begin(csr, node); i < end; i++) {
 			rooms->words[0][rooms->rows] = tables->ids[node];
 			rooms->words[1][rooms->rows] = tables->ids[csr->targets[i]];
-			if (++rooms->rows == FIELD_ROWS_MAX)
+			if (++rooms->rows == rooms->capacity)
 				TRY(flush_refs(writer, rooms));
 		}
 	}
@@ -341,7 +360,7 @@ static enum hd_status put_types(const struct graph_tables *tables, struct field_
 		if (!tables->graph->types[i].count)
 			continue;
 		take_type(tables, i, rooms);
-		if (rooms->rows == TYPES_AT_ONCE)
+		if (rooms->rows == rooms->capacity || rooms->rows == TYPES_AT_ONCE)
 			TRY(flush_types(tables, writer, rooms));
 	}
 	return flush_types(tables, writer, rooms);
@@ -351,6 +370,7 @@ static enum hd_status put_types(const struct graph_tables *tables, struct field_
 struct recipe {
 	const struct field *fields;
 	size_t count;
+	uint64_t rows; /* or fewer */
 	enum hd_status (*put)(const struct graph_tables *tables, struct field_writer *writer,
 			      struct rooms *rooms);
 };
@@ -369,7 +389,7 @@ static enum hd_status write_recipe(const struct graph_tables *tables, const stru
 	struct field_writer writer;
 	struct rooms rooms = { .rows = 0 };
 	TRY(field_writer_begin(&writer, format, &table, target));
-	enum hd_status status = rooms_init(&rooms) ? HD_OK : fail_nomem(tables->err);
+	enum hd_status status = rooms_init(&rooms, recipe->rows) ? HD_OK : fail_nomem(tables->err);
 	if (status == HD_OK)
 		status = recipe->put(tables, &writer, &rooms);
 	rooms_deinit(&rooms);
@@ -389,6 +409,7 @@ static enum hd_status write_recipe(const struct graph_tables *tables, const stru
 enum hd_status graph_tables_write(const struct graph_tables *tables, enum graph_table which,
 				  enum field_format format, const struct field_target *target)
 {
+	const struct hd_graph *graph = tables->graph;
 	const struct field types[TYPE_FIELDS] = {
 		[TYPE_MT] = NUMBERS("mt", false),
 		[TYPE_NAME] = CHOICES("name", FIELD_TEXT, true, type_names),
@@ -410,9 +431,9 @@ enum hd_status graph_tables_write(const struct graph_tables *tables, enum graph_
 	};
 	const struct field refs[] = { NUMBERS("from", true), NUMBERS("to", true) };
 	const struct recipe recipes[GRAPH_TABLES] = {
-		[GRAPH_TYPES] = { types, TYPE_FIELDS, put_types },
-		[GRAPH_OBJECTS] = { objects, OBJECT_FIELDS, put_objects },
-		[GRAPH_REFS] = { refs, 2, put_refs },
+		[GRAPH_TYPES] = { types, TYPE_FIELDS, graph->type_count, put_types },
+		[GRAPH_OBJECTS] = { objects, OBJECT_FIELDS, graph->object_count, put_objects },
+		[GRAPH_REFS] = { refs, 2, graph->forward.edge_count, put_refs },
 	};
 	return write_recipe(tables, &recipes[which], graph_table_name(which), format, target);
 }

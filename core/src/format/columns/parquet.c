@@ -72,6 +72,7 @@ struct parquet {
 	struct local_index *locals[FIELDS_MAX];
 	uint32_t *chosen; /* of the rows of a group: indices in its dictionary */
 	uint32_t *used;   /* the values of that: indices in the table's */
+	uint32_t room;    /* for so many rows in both */
 	uint64_t *dense;  /* the values of a page that are there */
 };
 
@@ -98,32 +99,41 @@ static void free_parquet(struct parquet *parquet)
 	text_deinit(&parquet->packed);
 	text_deinit(&parquet->header);
 	(void)ZSTD_freeCCtx(parquet->zstd);
-	pages_free(parquet->chosen, FIELD_ROWS_MAX, sizeof(*parquet->chosen));
-	pages_free(parquet->used, FIELD_ROWS_MAX, sizeof(*parquet->used));
-	pages_free(parquet->dense, PAGE_ROWS, sizeof(*parquet->dense));
+	mem_free(parquet->chosen);
+	mem_free(parquet->used);
+	mem_free(parquet->dense);
 	mem_free(parquet);
 }
 
 static bool make_rooms(struct parquet *parquet)
 {
-	bool has_dictionary = false;
 	for (size_t i = 0; i < parquet->table->count; i++) {
 		const struct field_dictionary *dictionary = parquet->table->fields[i].dictionary;
-		if (!dictionary)
+		if (!dictionary) {
 			continue;
-		has_dictionary = true;
+		}
 		parquet->locals[i] = pages_alloc(dictionary->count, sizeof(**parquet->locals));
-		if (!parquet->locals[i])
+		if (!parquet->locals[i]) {
 			return false;
+		}
 	}
-	if (has_dictionary) {
-		parquet->chosen = pages_alloc(FIELD_ROWS_MAX, sizeof(*parquet->chosen));
-		parquet->used = pages_alloc(FIELD_ROWS_MAX, sizeof(*parquet->used));
-	}
-	parquet->dense = pages_alloc(PAGE_ROWS, sizeof(*parquet->dense));
+	parquet->dense = mem_alloc(PAGE_ROWS, sizeof(*parquet->dense));
 	parquet->zstd = parquet->target.is_plain ? NULL : ZSTD_createCCtx();
-	return parquet->dense && (!has_dictionary || (parquet->chosen && parquet->used)) &&
-	       (parquet->target.is_plain || parquet->zstd);
+	return parquet->dense && (parquet->target.is_plain || parquet->zstd);
+}
+
+/* Room for the indices of so many rows, whose old content is not needed. */
+static bool reserve_indices(struct parquet *parquet, uint32_t rows)
+{
+	if (rows <= parquet->room) {
+		return true;
+	}
+	mem_free(parquet->chosen);
+	mem_free(parquet->used);
+	parquet->chosen = mem_alloc(rows, sizeof(*parquet->chosen));
+	parquet->used = mem_alloc(rows, sizeof(*parquet->used));
+	parquet->room = parquet->chosen && parquet->used ? rows : 0;
+	return parquet->room;
 }
 
 enum hd_status parquet_begin(const struct field_table *table, const struct field_target *target,
@@ -369,6 +379,7 @@ static enum hd_status put_pages(struct parquet *parquet, size_t column,
 	const struct field *field = &parquet->table->fields[column];
 	unsigned int width = 0;
 	if (field->dictionary) {
+		TRY_MEMORY(reserve_indices(parquet, rows), parquet->target.err);
 		uint32_t count = choose(parquet, column, values, rows);
 		width = encode_width(count);
 		TRY(put_dictionary(parquet, field, count, facts));
