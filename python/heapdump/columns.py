@@ -294,6 +294,9 @@ def _series(pandas: Any, numpy: Any, column: Column) -> Any:
         values[:] = texts
         return values
     values, missing = column.numbers(numpy)
+    if column.format == "L" and (not values.size or int(values.max()) <= INT64_MAX):
+        # The difference of two numbers without sign would never be below zero.
+        values = values.astype("int64")
     if not missing.any():
         return values
     if column.format == "b":

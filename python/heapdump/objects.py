@@ -250,7 +250,9 @@ class Collection(Object):
         return self._heap.run("dumpcollection", self._address, limit=limit)
 
     def __len__(self) -> int:
-        return int(self._answer(1).members["count"])
+        count = self._answer(1).members["count"]
+        # Some do not count their items.
+        return sum(1 for _ in self._answer(0).rows("items")) if count is None else int(count)
 
     def _items(self, limit: int = 0) -> Iterator[tuple[Any, Any]]:
         for row in self._answer(limit).rows("items"):

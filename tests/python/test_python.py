@@ -139,6 +139,24 @@ class ObjectsTest(unittest.TestCase):
             heapdump.objects.wrap(self.heap, row, "T")
         self.assertEqual(caught.exception.status, heapdump.Status.FAULT)
 
+    def test_every_collection_has_a_length(self) -> None:
+        names = set()
+        for row in self.heap.types():
+            if row["count"] and row["name"].startswith("System.Collections.Generic.Dictionary<"):
+                names.add(row["name"])
+        names.add(
+            "System.Runtime.CompilerServices.ConditionalWeakTable"
+            "<System.Buffers.SharedArrayPoolThreadLocalArray[], System.Object>"
+        )
+        seen = 0
+        for name in sorted(names)[-6:]:
+            for found in self.heap.objects(name):
+                if isinstance(found, heapdump.Collection):
+                    self.assertEqual(len(found), sum(1 for _ in found.items_()), name)
+                    seen += 1
+                    break
+        self.assertGreater(seen, 1)
+
     def test_a_backing_field_is_its_property(self) -> None:
         rows = self.heap.sql(
             "SELECT object, name FROM fields WHERE type LIKE '%' AND name LIKE '<%>k__BackingField' LIMIT 1",

@@ -25,6 +25,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 import heapdump  # noqa: E402
 from heapdump import arrow  # noqa: E402
+from heapdump import columns as columns_of  # noqa: E402
 
 try:
     import pandas
@@ -187,6 +188,8 @@ class PandasTest(unittest.TestCase):
                         heap.run(*words, **options).to_pandas(table) for heap in (own, isolated)
                     ]
                     want = own.run(*words, **options).to_dict(table)
+                    for name in frames[0].dropna(axis=1, how="all"):
+                        self.assertEqual(frames[0][name].dtype, frames[1][name].dtype, name)
                     for frame in frames:
                         self.assertEqual(list(frame.columns), list(want))
                         for name, values in want.items():
@@ -197,14 +200,17 @@ class PandasTest(unittest.TestCase):
         with heapdump.open(LEAK, files=False) as heap:
             frame = heap.columns("sql", "SELECT * FROM roots", limit=0).to_pandas()
             kinds = {name: str(kind) for name, kind in frame.dtypes.items()}
-            self.assertEqual(kinds["object"], "uint64")
-            self.assertEqual(kinds["address"], "UInt64")
+            self.assertEqual(kinds["object"], "int64")
+            self.assertEqual(kinds["address"], "Int64")
             self.assertEqual(kinds["kind"], "object")
             frame = heap.sql("SELECT 1.5 AS x UNION ALL SELECT NULL").to_pandas()
             self.assertEqual(str(frame["x"].dtype), "float64")
             frame = heap.sql("SELECT 1 AS x, 2 AS x").to_pandas()
             self.assertEqual(frame.values.tolist(), [[1, 2]])
             self.assertEqual(len(heap.sql("SELECT 1 AS x WHERE 0").to_pandas()), 0)
+            huge = columns_of.to_pandas([columns_of.ListColumn("x", [(1 << 64) - 1, 1])])
+            self.assertEqual(huge["x"].tolist(), [(1 << 64) - 1, 1])
+            self.assertEqual(str(huge["x"].dtype), "uint64")
             frame = heap.dumpobj(0x7F039FE5A158).to_pandas("fields")
             self.assertEqual(str(frame["static"].dtype), "bool")
 
