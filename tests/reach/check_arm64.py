@@ -61,6 +61,13 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 """
 
 
+def need_tools() -> None:
+    """Missing: a program that is needed is not here."""
+    for tool in TOOLS:
+        if not shutil.which(tool, path=os.environ["PATH"] + ":/usr/sbin:/sbin"):
+            raise Missing(f"there is no {tool}: apt-get install {' '.join(NEEDED)}")
+
+
 def fetch_packages() -> None:
     """Debian's packages for arm64, unpacked; the state of this machine's apt stays as it is."""
     wanted, stamp = " ".join(PACKAGES), ROOT / "packages"
@@ -258,9 +265,7 @@ def main() -> int:
     """Exit status."""
     bad: list[str] = []
     try:
-        for tool in TOOLS:
-            if not shutil.which(tool, path=os.environ["PATH"] + ":/usr/sbin:/sbin"):
-                raise Missing(f"there is no {tool}: apt-get install {' '.join(NEEDED)}")
+        need_tools()
         FOLDER.mkdir(parents=True, exist_ok=True)
         fetch_packages()
         build()

@@ -28,6 +28,8 @@ VERSIONS = ["8.0.34", "9.0.23", "10.0.12", "11.0.0"]
 COMPILER = "runtime.linux-x64.microsoft.dotnet.ilcompiler"
 RUNTIME = "microsoft.netcore.app.runtime.nativeaot.linux-x64"
 DUMPER = "microsoft.netcore.app.runtime.linux-x64"
+# In front of the names of gcc and objcopy.
+TOOLS = {"x64": "", "arm64": "aarch64-linux-gnu-"}
 DUMPER_VERSION = "10.0.12"
 GCS = ["workstation", "server"]
 # As many heaps as that from the first collection on; there are no more than processors.
@@ -43,12 +45,13 @@ PROJECT = """<Project Sdk="Microsoft.NET.Sdk">
   <PropertyGroup>
     <OutputType>Exe</OutputType>
     <TargetFramework>net{series}</TargetFramework>
-    <RuntimeIdentifier>linux-x64</RuntimeIdentifier>
+    <RuntimeIdentifier>linux-{machine}</RuntimeIdentifier>
     <PublishAot>true</PublishAot>
     <ServerGarbageCollection>{server}</ServerGarbageCollection>
     <AllowUnsafeBlocks>true</AllowUnsafeBlocks>
     <InvariantGlobalization>true</InvariantGlobalization>
-    <CppCompilerAndLinker>gcc</CppCompilerAndLinker>
+    <CppCompilerAndLinker>{compiler}</CppCompilerAndLinker>
+    <ObjCopyName>{tools}objcopy</ObjCopyName>
     <AssemblyName>{name}</AssemblyName>
     {more}
   </PropertyGroup>
@@ -61,7 +64,6 @@ PROJECT = """<Project Sdk="Microsoft.NET.Sdk">
 
 # The SDK of 11 passes these to ilc for a program without globalization.
 ILC_OPTIONS = """--targetos:linux
---targetarch:x64
 --dehydrate
 -O
 -g
@@ -106,6 +108,7 @@ class Program(NamedTuple):
     source: Path = TRUTH
     kind: str = ""
     more: str = ""  # properties of its project
+    machine: str = "x64"
 
     @property
     def name(self) -> str:
@@ -117,12 +120,32 @@ class Program(NamedTuple):
     def folder(self) -> Path:
         """Where it is."""
         word = "nativeaot" if self.source == TRUTH else self.name
-        return FOLDER / "-".join(filter(None, [word, self.version, self.gc, self.kind]))
+        machine = self.machine if self.machine != "x64" else ""
+        return FOLDER / "-".join(filter(None, [word, self.version, self.gc, self.kind, machine]))
 
     @property
     def file(self) -> Path:
         """The program itself."""
         return self.folder / self.name
+
+
+def pack_of(name: str, program: Program) -> str:
+    """The name of a pack for the program's processor."""
+    return name.replace("x64", program.machine)
+
+
+def compiler_of(program: Program) -> Path | str:
+    """A program that links; the SDK gives gcc an option that only clang has."""
+    if program.machine == "x64":
+        return "gcc"
+    path = FOLDER / f"{program.machine}-gcc"
+    if not path.exists():
+        words = (
+            'for word; do shift; case $word in --target=*) ;; *) set -- "$@" "$word" ;; esac; done'
+        )
+        path.write_text(f'#!/bin/sh\n{words}\nexec {TOOLS[program.machine]}gcc "$@"\n', "ascii")
+        path.chmod(0o755)
+    return path
 
 
 def publish(program: Program) -> None:
@@ -136,6 +159,9 @@ def publish(program: Program) -> None:
         server=str(program.gc == "server").lower(),
         name=program.name,
         more=program.more,
+        machine=program.machine,
+        compiler=compiler_of(program),
+        tools=TOOLS[program.machine],
     )
     (work / f"{program.name}.csproj").write_text(text, encoding="utf-8")
     run(
@@ -157,8 +183,8 @@ def link(program: Program) -> None:
     version, gc, name = program.version, program.gc, program.name
     work = Path(f"{program.folder}.work")
     work.mkdir(exist_ok=True)
-    native = pack(RUNTIME, version) / "runtimes" / "linux-x64" / "native"
-    framework = pack(RUNTIME, version) / "runtimes" / "linux-x64" / "lib" / "net11.0"
+    runtime = pack(pack_of(RUNTIME, program), version) / "runtimes" / f"linux-{program.machine}"
+    native, framework = runtime / "native", runtime / "lib" / "net11.0"
     programs.compile_against([framework, native], work / f"{name}.dll", [program.source])
     options = [
         str(work / f"{name}.dll"),
@@ -166,6 +192,7 @@ def link(program: Program) -> None:
         f"-r:{framework}/*.dll",
         f"-r:{native}/*.dll",
         f"--exportsfile:{work / name}.exports",
+        f"--targetarch:{program.machine}",
     ]
     if gc == "server":
         options.append("--runtimeknob:System.GC.Server=true")
@@ -177,7 +204,7 @@ def link(program: Program) -> None:
     out = program.folder
     out.mkdir(exist_ok=True)
     run(
-        "gcc",
+        compiler_of(program),
         *(work / f"{name}.o", "-o", program.file),
         f"-Wl,--version-script={work / name}.exports",
         *("-Wl,--export-dynamic", "-Wl,-u,DotNetRuntimeContractDescriptor"),
@@ -302,13 +329,14 @@ def check_program(program: Program) -> list[str]:
     return bad
 
 
-def get_ready() -> None:
-    """Fetch what is needed; Missing: it is not to be had."""
+def get_ready(machine: str = "x64") -> None:
+    """Fetch what is needed for programs of that processor; Missing: it is not to be had."""
     for tool in ("dotnet", "gcc", "objcopy"):
         if not shutil.which(tool):
             raise Missing(f"there is no {tool}")
+    runtime, dumper = (name.replace("x64", machine) for name in (RUNTIME, DUMPER))
     programs.restore_packs(
-        FOLDER, {COMPILER: VERSIONS[-1:], RUNTIME: VERSIONS[-1:], DUMPER: [DUMPER_VERSION]}
+        FOLDER, {COMPILER: VERSIONS[-1:], runtime: VERSIONS[-1:], dumper: [DUMPER_VERSION]}
     )
 
 

@@ -163,6 +163,9 @@ def make_libraries(folder: Path) -> list[Path]:
             server="false",
             name=f"lib{name}",
             more="<NativeLib>Shared</NativeLib>",
+            machine="x64",
+            compiler="gcc",
+            tools="",
         ).replace("<OutputType>Exe", "<OutputType>Library")
         (work / "library.csproj").write_text(project, encoding="utf-8")
         project_file, out = str(work / "library.csproj"), str(work / "out")

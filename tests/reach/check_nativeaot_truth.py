@@ -60,6 +60,8 @@ COLUMNS = {
     "locks, waits": "lock waits thinlock",
     "chains": "chain",
 }
+# The exception that nobody catches.
+CRASH = ["crash", "Trade.Goods.TradeException", "second of 70", "first of 70"]
 # Functions of libc that the program calls: stubs have their names.
 NATIVE = ("Program.sleep", "Program.qsort")
 # CoreCLR unwound handlers that throw by itself up to 8; SOS shows these frames, too.
@@ -70,7 +72,7 @@ COLUMN_OF = {kind: column for column, kinds in COLUMNS.items() for kind in kinds
 
 
 class Target(NamedTuple):
-    """What is asked, and what may be asked of it."""
+    """One process or core, and how its answers may differ."""
 
     name: str
     words: list[str]  # options and the target
@@ -102,7 +104,7 @@ def flat(fields: list[Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 class Answers:
-    """What heapdump says about a target, in a form in which facts are looked up."""
+    """All that heapdump says about a target, in a form in which facts are looked up."""
 
     def __init__(self, target: Target, facts: Facts) -> None:
         self.target = target
@@ -209,7 +211,9 @@ def static(answers: Answers, words: list[str]) -> str:
     if value == "value":
         return ""
     name, _, thread = name.partition("@")
-    found = [root for root in answers.roots[value] if int(root["address"], 16) == int(address, 16)]
+    found = [
+        root for root in answers.roots[value] if int(root["address"] or "0", 16) == int(address, 16)
+    ]
     if not found:
         return f"no root at {address} for {value}"
     if found[0]["kind"] != ("thread-static" if thread else "static"):
@@ -388,7 +392,7 @@ def compare(target: Target, facts: Facts, row: Row) -> list[str]:
 
 
 def facts_of(path: Path) -> Facts:
-    """What the program has written."""
+    """The lines that the program has written."""
     lines = path.read_text(encoding="utf-8").splitlines()
     facts = [line.split("\t") for line in lines]
     if ["collections", "0"] not in facts:
@@ -420,19 +424,21 @@ def started(
             process.kill()
 
 
-def build(version: str, gc: str) -> aot.Program:
+def build(version: str, gc: str, machine: str = "x64") -> aot.Program:
     """The program with its symbols, and the three kinds of it in folders of their own."""
     more = "<StripSymbols>false</StripSymbols>"
-    program = aot.Program(version, gc, WITNESS, "whole", more)
+    program = aot.Program(version, gc, WITNESS, "whole", more, machine)
     if (program.folder / "stripped").exists():
         return program
     shutil.rmtree(program.folder, ignore_errors=True)
     aot.make_whole(program)
     name = program.name
-    dumper = aot.pack(aot.DUMPER, aot.DUMPER_VERSION) / "runtimes" / "linux-x64" / "native"
+    dumper = aot.pack(aot.pack_of(aot.DUMPER, program), aot.DUMPER_VERSION)
+    dumper = dumper / "runtimes" / f"linux-{machine}" / "native"
+    objcopy = f"{aot.TOOLS[machine]}objcopy"
     # As the SDK does it.
     symbols = program.folder / f"{name}.dbg"
-    run("objcopy", "--only-keep-debug", program.file, symbols)
+    run(objcopy, "--only-keep-debug", program.file, symbols)
     for kind in reversed(SYMBOLS):
         folder = program.folder / kind.replace(" ", "-")
         folder.mkdir()
@@ -440,10 +446,10 @@ def build(version: str, gc: str) -> aot.Program:
         (folder / "createdump").chmod(0o755)
         shutil.copy(program.file, folder / name)
         if kind != "not stripped":
-            run("objcopy", "--strip-debug", "--strip-unneeded", folder / name)
+            run(objcopy, "--strip-debug", "--strip-unneeded", folder / name)
         if kind == "with .dbg":
             shutil.copy(symbols, folder)
-            run("objcopy", f"--add-gnu-debuglink={symbols}", folder / name)
+            run(objcopy, f"--add-gnu-debuglink={symbols}", folder / name)
     return program
 
 
@@ -479,7 +485,7 @@ def check_kind(program: aot.Program, symbols: str, row: Row) -> list[str]:
         if process.returncode != -signal.SIGABRT:
             raise Missing(f"status {process.returncode} after an exception")
         facts = facts_of(truth)
-        facts.append(["crash", "Trade.Goods.TradeException", "second of 70", "first of 70"])
+        facts.append(CRASH)
         core = next(work.glob("core*"), None)
     if core:
         check("kernel", core, facts)

@@ -154,6 +154,58 @@ TEST(transition_frames_lead_from_segment_to_segment)
 	thread_stack_deinit(&stack);
 }
 
+/* On arm64 the frame pointer comes first, and calls leave nothing on the stack. */
+static void put_transition_arm64(uint64_t label, uint32_t flags, uint64_t sp)
+{
+	fake_poke_u64(&world.fake, THREAD + THREAD_FRAME, FIRST);
+	fake_poke_u64(&world.fake, FIRST, STACK + 0x380);
+	fake_poke_u64(&world.fake, FIRST + 8, label);
+	fake_poke_u32(&world.fake, FIRST + 24, flags);
+	if (flags != 0x400) {
+		for (uint64_t i = 0; i < 10; i++)
+			fake_poke_u64(&world.fake, FIRST + 32 + 8 * i, 0x1900 + i);
+	}
+	fake_poke_u64(&world.fake, flags == 0x400 ? FIRST + 32 : FIRST + 112, sp);
+}
+
+static bool read_transition_arm64(struct frame_context *ret)
+{
+	struct frame_chain chain;
+	*ret = (struct frame_context){ .registers.arch = &arch_arm64 };
+	CU_ASSERT_TRUE_FATAL(nativeaot_stack_ops.frames(&aot.base, THREAD, &chain));
+	bool is_read = chain.rows_count == 1 &&
+		       nativeaot_stack_ops.frame_context(&aot.base, &chain.rows[0], ret);
+	CU_ASSERT_EQUAL(chain.is_broken, !is_read);
+	frame_chain_deinit(&chain);
+	return is_read;
+}
+
+TEST(transition_frames_of_arm64)
+{
+	static const uint32_t code[] = { 0x97fe5bfa, 0xf84143a0, 0x97fcfce0 }; /* bl, ldur, bl */
+	struct frame_context context;
+	const uint64_t *values = context.registers.values;
+	world.target.arch = &arch_arm64;
+	fake_poke(&world.fake, CODE + 0x20, code, sizeof(code));
+	/* An inlined call: the label is behind the call of the helper that writes the frame. */
+	put_transition_arm64(CODE + 0x24, 0x400, STACK + 0x300);
+	CU_ASSERT_TRUE(read_transition_arm64(&context));
+	ASSERT_UINT(values[arch_arm64.ip], CODE + 0x2c);
+	ASSERT_UINT(values[arch_arm64.sp], STACK + 0x300);
+	ASSERT_UINT(values[arch_arm64.fp], STACK + 0x380);
+	/* A helper, which returns there, has saved x19 to x28. */
+	put_transition_arm64(CODE + 0x24, 0x7ff, STACK + 0x300);
+	CU_ASSERT_TRUE(read_transition_arm64(&context));
+	ASSERT_UINT(values[arch_arm64.ip], CODE + 0x24);
+	ASSERT_UINT(values[19], 0x1900);
+	ASSERT_UINT(values[28], 0x1909);
+	/* No call is there. */
+	put_transition_arm64(CODE + 0x28, 0x7ff, STACK + 0x300);
+	CU_ASSERT_FALSE(read_transition_arm64(&context));
+	put_transition_arm64(CODE + 0x2c, 0x400, STACK + 0x300);
+	CU_ASSERT_FALSE(read_transition_arm64(&context));
+}
+
 TEST(an_older_frame_that_is_not_older_ends_the_walk)
 {
 	struct thread_stack stack;

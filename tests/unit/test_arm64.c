@@ -447,6 +447,35 @@ TEST(handlers_of_signals_return_to_what_they_interrupted)
 	fake_memory_deinit(&fixture.memory);
 }
 
+/* RhpCallFilterFunclet of NativeAOT: it gives the handler the x29 of the handler's method. */
+TEST(frame_pointers_of_functions_that_have_given_them_away)
+{
+	static const uint32_t code[] = {
+		0xa9ba7bfd, /* stp x29, x30, [sp, #-96]! */
+		0xa90153f3, /* stp x19, x20, [sp, #16] */
+		0x910003fd, /* mov x29, sp */
+		0xd10103ff, /* sub sp, sp, #0x40 */
+		0xf940019d, /* ldr x29, [x12] */
+		0xd63f0020, /* blr x1 */
+		0xd10103ff,
+	};
+	struct fixture fixture = set_up(0, true);
+	struct memory *memory = &fixture.memory.memory;
+	uint64_t fp = 0;
+	for (size_t i = 0; i < sizeof(code) / sizeof(code[0]); i++)
+		fake_poke_u32(&fixture.memory, FUNCTION + 4 * i, code[i]);
+	CU_ASSERT_TRUE(arm64_frame_pointer(memory, FUNCTION, FUNCTION + 24, SP, &fp));
+	ASSERT_UINT(fp, SP + 0x40);
+	/* 4,096 bytes and more have a shift. */
+	fake_poke_u32(&fixture.memory, FUNCTION + 12, 0xd14007ff);
+	CU_ASSERT_TRUE(arm64_frame_pointer(memory, FUNCTION, FUNCTION + 24, SP, &fp));
+	ASSERT_UINT(fp, SP + 0x1000);
+	/* Nothing sets it, or the code cannot be read. */
+	CU_ASSERT_FALSE(arm64_frame_pointer(memory, FUNCTION + 12, FUNCTION + 24, SP, &fp));
+	CU_ASSERT_FALSE(arm64_frame_pointer(memory, 0x1000, 0x1010, SP, &fp));
+	fake_memory_deinit(&fixture.memory);
+}
+
 TEST(functions_without_a_frame)
 {
 	struct fixture fixture = set_up(0, true);

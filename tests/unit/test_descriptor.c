@@ -2,6 +2,7 @@
 #include "runtime/coreclr/layout.h"
 #include "runtime/coreclr/layout_fill.h"
 #include "runtime/descriptor.h"
+#include "runtime/nativeaot/layout.h"
 #include "support/assert_more.h"
 #include "support/fake_export.h"
 #include "support/suite.h"
@@ -40,6 +41,25 @@ static void close(struct fake_clr *fake, struct descriptor *descriptor)
 {
 	descriptor_destroy(descriptor);
 	fake_clr_destroy(fake);
+}
+
+/* linux-arm64 of 11 has one field more than x64 in front of these. */
+TEST(fields_of_nativeaot_that_are_not_told_move_with_the_others)
+{
+	struct descriptor *descriptor = NULL;
+	struct fake_clr *fake = open("{\"version\":0,\"types\":{\"Thread\":{\"OSId\":184,"
+				     "\"LinkNext\":96,\"ExceptionTracker\":128}}}",
+				     &descriptor);
+	struct aot_layout layout;
+	aot_layout_init(&layout, 11);
+	ASSERT_UINT(layout.offsets[AOT_THREAD_INLINED_STATICS], 144);
+	aot_layout_take_descriptor(&layout, descriptor);
+	ASSERT_UINT(layout.offsets[AOT_THREAD_EXCEPTIONS], 128);
+	ASSERT_UINT(layout.offsets[AOT_THREAD_STATICS], 144);
+	ASSERT_UINT(layout.offsets[AOT_THREAD_INLINED_STATICS], 152);
+	ASSERT_UINT(layout.offsets[AOT_THREAD_INTERRUPTED], 200);
+	ASSERT_UINT(layout.offsets[AOT_THREAD_HIJACKED], 104);
+	close(fake, descriptor);
 }
 
 TEST(offsets)

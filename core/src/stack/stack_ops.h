@@ -4,6 +4,7 @@
 #include "stack/exception_info.h"
 #include "stack/explicit_frame.h"
 
+struct registers;
 struct thread_walk;
 
 /** How a part of a walk ended. */
@@ -78,4 +79,9 @@ struct stack_ops {
 	 * there for a GC; false: it has not.
 	 */
 	bool (*replaced_return)(struct thread_walk *walk, uint64_t *ret);
+	/**
+	 * The current frame is a handler of exceptions: set right those of its caller's registers that its unwind data
+	 * relies on, and that it has given to the handler.  For a runtime whose callers of handlers are native code.
+	 */
+	void (*handler_caller)(struct thread_walk *walk, struct registers *caller);
 };

@@ -247,6 +247,8 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 				" or its stack cannot be read",
 				ip);
 	}
+	if (code.is_funclet && walk->walker->ops->handler_caller)
+		walk->walker->ops->handler_caller(walk, &caller);
 	uint64_t caller_sp = registers_sp(&caller);
 	enum step step = check_managed_frame(walk, caller_sp);
 	if (step == STEP_ON &&

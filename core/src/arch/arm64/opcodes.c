@@ -42,6 +42,39 @@ static bool is_literal_load(uint32_t word, uint64_t at, unsigned int *ret_regist
 	return true;
 }
 
+/* mov x29, sp */
+#define SET_FRAME_POINTER 0x910003fdu
+/* Instructions that are looked at for that, and for what follows it. */
+#define PROLOGUE_MAX 64u
+
+/* sub sp, sp, #n: how much. */
+static bool is_stack_allocation(uint32_t word, uint64_t *ret)
+{
+	if ((word & 0xff8003ffu) != 0xd10003ffu)
+		return false;
+	*ret = (uint64_t)(word >> 10 & 0xfffu) << (word >> 22 & 1u ? 12 : 0);
+	return true;
+}
+
+bool arm64_frame_pointer(struct memory *memory, uint64_t begin, uint64_t ip, uint64_t sp,
+			 uint64_t *ret)
+{
+	bool is_set = false;
+	uint64_t size = 0, below = 0;
+	for (uint64_t at = begin, i = 0; at < ip && i < PROLOGUE_MAX; at += INSTRUCTION, i++) {
+		uint32_t word;
+		if (!memory_u32(memory, at, &word))
+			return false;
+		if (word == SET_FRAME_POINTER) {
+			is_set = true;
+		} else if (is_set && is_stack_allocation(word, &size)) {
+			below += size;
+		}
+	}
+	*ret = sp + below;
+	return is_set;
+}
+
 /* br Xn, and dmb with any option. */
 static bool is_branch(uint32_t word)
 {

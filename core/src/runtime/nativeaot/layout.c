@@ -31,10 +31,16 @@ void aot_layout_take(struct aot_layout *layout, const char *name, uint64_t offse
 
 void aot_layout_take_descriptor(struct aot_layout *layout, const struct descriptor *descriptor)
 {
+	/* Fields of Thread that no descriptor has; a processor may have another field in front of them. */
+	static const enum aot_field untold[] = { AOT_THREAD_STATICS, AOT_THREAD_INLINED_STATICS,
+						 AOT_THREAD_INTERRUPTED };
+	uint32_t known = layout->offsets[AOT_THREAD_OS_ID];
 	for (size_t i = 0; i < AOT_FIELD_COUNT; i++) {
 		int64_t offset = 0;
 		if (aot_fields[i].type &&
 		    descriptor_offset(descriptor, aot_fields[i].type, aot_fields[i].field, &offset))
 			layout->offsets[i] = (uint32_t)offset;
 	}
+	for (size_t i = 0; i < sizeof(untold) / sizeof(untold[0]); i++)
+		layout->offsets[untold[i]] += layout->offsets[AOT_THREAD_OS_ID] - known;
 }

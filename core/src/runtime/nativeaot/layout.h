@@ -17,7 +17,7 @@
 	X(THREAD_OS_ID, "m_threadId", "Thread", "OSId", 184, 184, 184, 176)                     \
 	X(THREAD_CONTEXT, "m_eeAllocContext", "Thread", "AllocContext", 0, 0, 0, 0)             \
 	X(THREAD_EXCEPTIONS, "m_pExInfoStackHead", "Thread", "ExceptionTracker", 128, 128, 120, \
-	  112)                                                                                  \
+	  120)                                                                                  \
 	X(THREAD_STATE, NULL, "Thread", "State", 56, 56, 64, 64)                                \
 	X(THREAD_FRAME, NULL, "Thread", "TransitionFrame", 64, 64, 72, 72)                      \
 	X(THREAD_DEFERRED_FRAME, NULL, NULL, NULL, 72, 72, 80, 80)                              \
@@ -63,5 +63,5 @@ void aot_layout_init(struct aot_layout *layout, unsigned int major);
 void aot_layout_take(struct aot_layout *layout, const char *name, uint64_t offset);
 
 struct descriptor;
-/** Take all offsets that a contract descriptor has. */
+/** Take all offsets that a contract descriptor has; fields of Thread that it does not tell move with those. */
 void aot_layout_take_descriptor(struct aot_layout *layout, const struct descriptor *descriptor);

@@ -6,6 +6,7 @@
 #include "runtime/runtime_ops.h"
 #include "stack/walker.h"
 #include "targets/target_threads.h"
+#include "unwind/cfi.h"
 #include "unwind/registers.h"
 #include "util/alloc.h"
 
@@ -16,6 +17,8 @@
 
 /* How far before its return address the label may be that an inlined call leaves. */
 #define CALL_SIZE_MAX 32u
+/* No call instruction is shorter, nor its alignment. */
+#define CALL_STEP 4u
 
 enum aot_frame {
 	AOT_FRAME_TRANSITION, /* PInvokeTransitionFrame */
@@ -26,12 +29,25 @@ enum aot_frame {
  * Where managed code goes on: an inlined call leaves a label in front of the call, helpers leave the return
  * address itself.
  */
-static bool return_address(struct memory *memory, uint64_t frame, uint64_t sp, uint64_t *ret)
+static bool return_address(struct memory *memory, uint64_t label, uint64_t sp, uint64_t *ret)
 {
-	uint64_t label = 0, ip = 0;
-	if (!memory_u64(memory, frame + TRANSITION_IP, &label) ||
-	    !memory_u64(memory, sp - sizeof(ip), &ip) || ip < label || ip - label > CALL_SIZE_MAX)
+	uint64_t ip = 0;
+	if (!memory_u64(memory, sp - sizeof(ip), &ip) || ip < label || ip - label > CALL_SIZE_MAX)
 		return false;
+	*ret = ip;
+	return true;
+}
+
+/* The same of a processor whose calls leave nothing on the stack. */
+static bool address_after_call(const struct arch *arch, struct memory *memory, uint64_t label,
+			       bool is_helper, uint64_t *ret)
+{
+	uint64_t ip = label + (is_helper ? 0 : CALL_STEP);
+	while (!arch->ops->follows_call(memory, ip)) {
+		ip += CALL_STEP;
+		if (is_helper || ip - label > CALL_SIZE_MAX)
+			return false;
+	}
 	*ret = ip;
 	return true;
 }
@@ -41,16 +57,17 @@ static bool read_transition(const struct runtime *runtime, uint64_t address,
 			    struct frame_context *ret)
 {
 	const struct arch *arch = runtime_arch(runtime);
-	const struct transition_registers *layout = transition_registers(arch);
+	const struct transition_layout *layout = transition_layout(arch);
 	struct memory *memory = runtime->memory;
 	struct registers *registers = &ret->registers;
-	uint64_t at = address + TRANSITION_REGISTERS, ip = 0;
+	uint64_t at = address + TRANSITION_REGISTERS, label = 0, ip = 0;
 	uint32_t flags = 0;
 	if (!layout || !memory_u32(memory, address + TRANSITION_FLAGS, &flags) ||
 	    !(flags & layout->stack_flag))
 		return false;
-	registers->slots[layout->frame] = address + TRANSITION_FRAME;
-	if (!memory_u64(memory, address + TRANSITION_FRAME, &registers->values[layout->frame]))
+	registers->slots[arch->fp] = address + layout->frame;
+	if (!memory_u64(memory, address + layout->ip, &label) ||
+	    !memory_u64(memory, registers->slots[arch->fp], &registers->values[arch->fp]))
 		return false;
 	for (unsigned int i = 0; i < TRANSITION_REGISTERS_MAX; i++) {
 		uint8_t number = layout->of_flag[i];
@@ -63,10 +80,14 @@ static bool read_transition(const struct runtime *runtime, uint64_t address,
 		}
 		at += sizeof(uint64_t);
 	}
-	if (!return_address(memory, address, registers->values[arch->sp], &ip))
+	uint64_t sp = registers->values[arch->sp];
+	bool is_known = layout->calls_push ? return_address(memory, label, sp, &ip)
+					   : address_after_call(arch, memory, label,
+								flags != layout->stack_flag, &ip);
+	if (!is_known)
 		return false;
 	registers->slots[arch->sp] = 0;
-	registers->slots[arch->ip] = registers->values[arch->sp] - sizeof(ip);
+	registers->slots[arch->ip] = layout->calls_push ? sp - sizeof(ip) : address + layout->ip;
 	registers->values[arch->ip] = ip;
 	return true;
 }
@@ -252,6 +273,20 @@ static bool is_filter(struct thread_walk *walk, const struct code_info *code)
 	       data.part == AOT_PART_FILTER;
 }
 
+/* The functions that call handlers have the frame pointer of the handler's method meanwhile. */
+static void handler_caller(struct thread_walk *walk, struct registers *caller)
+{
+	const struct transition_layout *layout = transition_layout(walk->arch);
+	struct cfi_function function;
+	uint64_t ip = registers_ip(caller), own = 0;
+	if (!layout || !layout->frame_pointer ||
+	    !cfi_function_at(walk->walker->cfi, ip, &function) ||
+	    !layout->frame_pointer(walk->memory, function.begin, ip, registers_sp(caller), &own))
+		return;
+	caller->values[walk->arch->fp] = own;
+	caller->slots[walk->arch->fp] = 0;
+}
+
 /* Thread: the address of the word that was replaced, then the word itself. */
 static bool replaced_return(struct thread_walk *walk, uint64_t *ret)
 {
@@ -276,4 +311,5 @@ const struct stack_ops nativeaot_stack_ops = {
 	.exceptions = read_exceptions,
 	.is_filter = is_filter,
 	.replaced_return = replaced_return,
+	.handler_caller = handler_caller,
 };
