@@ -15,6 +15,14 @@ import zipfile
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent
+# What lies beside the library as Debian has it, and what is linked into it or into the program.
+NOTICE = """\
+The files *.so.* are those of Debian, stripped: libjansson (Expat), libelf and libdw (LGPL-3+ or GPL-2+, elfutils), zlib (zlib
+licence), liblzma (public domain), libbz2 (bzip2 licence). libheapdump.so.0 has in it: libzstd (BSD-3-clause), SQLite
+(public domain), capstone (BSD-3-clause). bin/heapdump, a static program, has all of these in it, and the C library and
+libseccomp (LGPL-2.1), libedit, libbsd and libmd (BSD), ncurses (MIT-X11). Their texts are in /usr/share/doc of Debian's packages.
+Who passes on the program has to offer what it takes to link it again: the sources of heapdump, and Debian's packages.
+"""
 DATE = (2026, 1, 1, 0, 0, 0)
 
 
@@ -46,13 +54,14 @@ def metadata(platform: str) -> dict[str, bytes]:
         f"Metadata-Version: 2.1\nName: heapdump\nVersion: {version()}\n"
         "Summary: The .NET heap of a core, a process or a heap dump file\nLicense: MIT\n"
         "Requires-Python: >=3.8\nProvides-Extra: arrow\nRequires-Dist: pyarrow; extra == 'arrow'\n"
-        "Requires-Dist: pandas; extra == 'arrow'\nDescription-Content-Type: text/markdown\n\n"
+        "Provides-Extra: pandas\nRequires-Dist: pandas; extra == 'pandas'\nDescription-Content-Type: text/markdown\n\n"
     )
     page = (SOURCE / "doc" / "python.md").read_text(encoding="utf-8")
     wheel = f"Wheel-Version: 1.0\nGenerator: heapdump\nRoot-Is-Purelib: false\nTag: {tag}\n"
     return {
         "METADATA": (about + page).encode(),
         "WHEEL": wheel.encode(),
+        "NOTICE": NOTICE.encode(),
         "LICENSE": (SOURCE / "LICENSE").read_bytes(),
         "copyright": (SOURCE / "scripts" / "debian" / "copyright").read_bytes(),
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Columns of an answer, by the Arrow C stream interface: pyarrow, pandas, polars and DuckDB take them as they are."""
+"""Columns of an answer: as lists, for pandas, and by the Arrow C stream interface for others."""
 from __future__ import annotations
 
 import ctypes
@@ -13,12 +13,13 @@ CAPSULE = b"arrow_array_stream"
 # Called with the GIL, by whoever drops a capsule.
 _DESTROY = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 
-_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-_pointer_of.restype = ctypes.c_void_p
-_pointer_of.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-_new_capsule = ctypes.pythonapi.PyCapsule_New
-_new_capsule.restype = ctypes.py_object
-_new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, _DESTROY]
+# Functions of their own: what ctypes.pythonapi has of these names is everybody's, with the types that somebody gave it.
+_pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _DESTROY)(
+    ("PyCapsule_New", ctypes.pythonapi)
+)
 
 
 class Request(ctypes.Structure):

@@ -220,7 +220,7 @@ class Heap:
     def columns(
         self, command: str, *words: Any, table: str | None = None, **options: Any
     ) -> Columns:
-        """The columns of a table of a command's answer, for pandas, pyarrow, polars or DuckDB.
+        """The columns of a table of a command's answer, for pandas, pyarrow and others.
 
         Made without a row of Python, where this process reads the target: for millions of them.  The command runs when
         somebody asks for the columns.

@@ -63,6 +63,20 @@ class ColumnsTest(unittest.TestCase):
         gc.collect()
         self.assertEqual(len(arrow._streams), before)
 
+    def test_others_may_use_the_same_functions_of_python(self) -> None:
+        shared = ctypes.pythonapi.PyCapsule_GetPointer
+        before = shared.restype, shared.argtypes
+        shared.restype, shared.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        try:
+            held = self.heap.sql("SELECT 1 AS one").__arrow_c_stream__()
+            self.assertTrue(shared(held, arrow.CAPSULE))
+            count = len(arrow._streams)
+            del held
+            gc.collect()
+            self.assertEqual(len(arrow._streams), count - 1)
+        finally:
+            shared.restype, shared.argtypes = before
+
     def test_a_table_that_is_not_there_is_an_error(self) -> None:
         with self.assertRaisesRegex(heapdump.HeapdumpError, "nosuch"):
             self.heap.columns("sql", "SELECT 1", table="nosuch").__arrow_c_stream__()
