@@ -125,6 +125,18 @@ class Campaign:
             f"{len(numbers)} lines by next", is_right and len(numbers) >= self._count - 1, text
         )
 
+    def finish(self) -> None:
+        """finish goes back to the line of the call, or to the next one."""
+        before = [f"break Many.M{i} if x == 1" for i in range(self._count)]
+        text = self.gdb(2, [*before, "break Many.Finished"], ["finish", "continue"] * self._count)
+        at = r"hit Breakpoint \d+, Many\.M(\d+) .*\n.*\n0x\w+ in Many\.Round .*:(\d+)\n"
+        found = re.findall(at, text)
+        wrong = len(found) != self._count
+        for i, (method, line) in enumerate(found):
+            call = self._program.calls + i
+            wrong |= int(method) != i or int(line) not in (call, call + 1)
+        self.judge(f"{self._count} times finish", not wrong, text)
+
     def single_steps(self, count: int) -> None:
         after = [f"source {STEPS}", "delete", f"python single_steps({count})"]
         text = self.gdb(10000, ["break Many.Round if round == 1"], after)
@@ -141,6 +153,7 @@ class Campaign:
         self.conditions()
         self.hardware()
         self.lines(options.lines)
+        self.finish()
         self.single_steps(options.steps)
         return 1 if self._failures else 0
 
