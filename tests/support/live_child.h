@@ -53,6 +53,12 @@ char child_state(pid_t pid);
 #define CHILD_FAULT_STEP 1
 #endif
 
+/**
+ * Only a test that never ends comes to that allocation.  To open a child takes some ten for each of its mappings; with
+ * AddressSanitizer it has about 200, and more with each library that the test program is linked with.
+ */
+#define CHILD_FAULTS_MAX 20000
+
 /** Does the kernel tell the page of zeros, and skip what was never used (Linux 6.7)? */
 bool child_pages_are_scanned(void);
 

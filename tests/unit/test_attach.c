@@ -50,7 +50,7 @@ TEST(a_failed_allocation_lets_it_run)
 	struct live_child child = child_start(1, NULL, NULL);
 	uint64_t nth = 1;
 	bool failed = true;
-	for (; failed && nth < 2000; nth += CHILD_FAULT_STEP) {
+	for (; failed && nth < CHILD_FAULTS_MAX; nth += CHILD_FAULT_STEP) {
 		struct target *target = NULL;
 		struct runtime *runtime = NULL;
 		struct hd_error err = { 0 };
@@ -64,7 +64,7 @@ TEST(a_failed_allocation_lets_it_run)
 		runtime_destroy(runtime);
 		target_destroy(target);
 	}
-	CU_ASSERT(nth > 20 && nth < 2000);
+	CU_ASSERT(nth > 20 && nth < CHILD_FAULTS_MAX);
 	CU_ASSERT(child_is_running(&child));
 	child_end(&child);
 }

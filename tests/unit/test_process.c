@@ -549,7 +549,7 @@ TEST(memory_may_be_exhausted)
 	struct hd_error err;
 	uint64_t nth = 1;
 	bool failed = true;
-	for (; failed && nth < 2000; nth += CHILD_FAULT_STEP) {
+	for (; failed && nth < CHILD_FAULTS_MAX; nth += CHILD_FAULT_STEP) {
 		struct target *target = NULL;
 		err = (struct hd_error){ 0 };
 		alloc_fail_at(nth);
@@ -560,7 +560,7 @@ TEST(memory_may_be_exhausted)
 		ASSERT_UINT(err.status, status);
 		target_destroy(target);
 	}
-	CU_ASSERT(nth > 20 && nth < 2000);
+	CU_ASSERT(nth > 20 && nth < CHILD_FAULTS_MAX);
 	CU_ASSERT(child_is_running(&child));
 	child_end(&child);
 }
