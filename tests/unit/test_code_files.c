@@ -63,7 +63,7 @@ static bool count_bytes(void *arg, const char *bytes, size_t size)
 
 static const struct code_files *update(void)
 {
-	static const struct managed_elf_output output = { count_bytes, NULL };
+	static const struct managed_elf_output output = { count_bytes, NULL, false };
 	struct code_files next = { 0 };
 	written = 0;
 	ASSERT_UINT_FATAL(code_files_update(&files, stack->runtime, NULL, &output, &next, NULL),
@@ -136,7 +136,7 @@ TEST(many_files_become_one)
 
 TEST(an_update_that_is_not_taken_changes_nothing)
 {
-	static const struct managed_elf_output output = { count_bytes, NULL };
+	static const struct managed_elf_output output = { count_bytes, NULL, false };
 	uint64_t first = make_method();
 	(void)update();
 	set_method(first, ANOTHER);
@@ -199,7 +199,7 @@ static bool refuse(void *arg, const char *bytes, size_t size)
 
 TEST(a_failed_update_leaves_what_is_known)
 {
-	static const struct managed_elf_output refusing = { refuse, NULL };
+	static const struct managed_elf_output refusing = { refuse, NULL, false };
 	struct code_files next = { .file = 77 };
 	(void)make_method();
 	(void)update();

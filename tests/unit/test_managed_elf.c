@@ -173,6 +173,57 @@ TEST(the_file_has_code_names_and_frames)
 	(void)elf_end(elf);
 }
 
+/* elfutils finds code by segments, and the unit by .debug_aranges. */
+TEST(each_section_with_an_address_is_a_segment)
+{
+	uint64_t code = make_method(false, false);
+	(void)make_file();
+	Elf *elf = elf_of_bytes((uint8_t *)file.bytes, file.size);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(elf);
+	ASSERT_UINT_FATAL(elf64_getehdr(elf)->e_phnum, 2);
+	GElf_Phdr frames, text;
+	GElf_Shdr header;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(gelf_getphdr(elf, 0, &frames));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(gelf_getphdr(elf, 1, &text));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(find_section(elf, ".eh_frame", &header));
+	ASSERT_UINT(frames.p_vaddr, header.sh_addr);
+	ASSERT_UINT(frames.p_offset, header.sh_offset);
+	ASSERT_UINT(frames.p_filesz, header.sh_size);
+	ASSERT_UINT(text.p_type, PT_LOAD);
+	ASSERT_UINT(text.p_vaddr, code);
+	ASSERT_UINT(text.p_memsz, FAKE_METHOD_SIZE);
+	ASSERT_UINT(text.p_filesz, 0);
+	Elf_Scn *section = find_section(elf, ".debug_aranges", &header);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(section);
+	Elf_Data *data = elf_getdata(section, NULL);
+	ASSERT_UINT_FATAL(data->d_size, 16 + 32);
+	const uint8_t *bytes = data->d_buf;
+	ASSERT_UINT(load_u32(bytes), data->d_size - 4);
+	ASSERT_UINT(load_u64(bytes + 16), code);
+	ASSERT_UINT(load_u64(bytes + 24), FAKE_METHOD_SIZE);
+	ASSERT_UINT(load_u64(bytes + 32), 0);
+	ASSERT_UINT(load_u64(bytes + 40), 0);
+	(void)elf_end(elf);
+}
+
+TEST(files_that_debuggers_load_have_no_segments)
+{
+	const struct managed_elf_output output = { write_file, &file, false };
+	struct managed_elf_counts counts = { 0 };
+	(void)make_method(false, false);
+	struct code_functions functions = read_functions();
+	ASSERT_UINT(managed_elf_write_functions(stack->runtime, NULL, &functions, &output, &counts,
+						NULL),
+		    HD_OK);
+	Elf *elf = elf_of_bytes((uint8_t *)file.bytes, file.size);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(elf);
+	GElf_Shdr header;
+	ASSERT_UINT(elf64_getehdr(elf)->e_phnum, 0);
+	CU_ASSERT_PTR_NULL(find_section(elf, ".debug_aranges", &header));
+	(void)elf_end(elf);
+	code_functions_deinit(&functions);
+}
+
 /* All records of .eh_frame follow each other, and the last is the end. */
 TEST(records_of_frames_end_where_the_next_begins)
 {

@@ -30,6 +30,7 @@ struct making {
 	struct method_source *sources; /**< of each function */
 	struct elf_sections sections;
 	struct managed_elf_counts counts;
+	bool has_ranges; /**< .debug_aranges is wanted */
 	struct hd_error *err;
 };
 
@@ -59,7 +60,7 @@ HD_NODISCARD enum hd_status making_symbols(struct making *making);
 /** Append the section .debug_line: the source lines of methods whose module has a PDB; set making->sources. */
 HD_NODISCARD enum hd_status making_lines(struct making *making);
 /**
- * After the symbols: append .debug_info, .debug_abbrev, .debug_ranges and .debug_loc: a unit with a subprogram for each
+ * After the symbols: append .debug_info, .debug_abbrev, .debug_ranges, .debug_loc and, if it is wanted, .debug_aranges: a unit with a subprogram for each
  * function that has a name, its arguments and locals, and their types.
  */
 HD_NODISCARD enum hd_status making_units(struct making *making);

@@ -41,14 +41,18 @@ enum hd_status managed_elf_write_functions(struct runtime *runtime, struct job *
 	const struct arch *arch = runtime_arch(runtime);
 	HD_CLEANUP(making)
 	struct making making = {
-		.runtime = runtime, .job = job, .functions = functions, .err = err
+		.runtime = runtime,
+		.job = job,
+		.functions = functions,
+		.has_ranges = output->has_segments,
+		.err = err,
 	};
 	if (!arch->ops->managed_rows) {
 		return fail(err, HD_ERR_UNSUPPORTED, 0,
 			    "the frames of managed code on %s cannot be described", arch->name);
 	}
 	TRY(make(&making));
-	TRY(elf_sections_write(&making.sections, arch->machine, output->write, output->arg, err));
+	TRY(elf_sections_write(&making.sections, arch->machine, output, err));
 	*ret = making.counts;
 	return HD_OK;
 }
@@ -59,6 +63,6 @@ enum hd_status managed_elf_write(struct runtime *runtime, struct job *job,
 {
 	HD_CLEANUP(code_functions) struct code_functions functions = { 0 };
 	TRY(code_functions_read(runtime, job, &functions, err));
-	const struct managed_elf_output output = { write, arg };
+	const struct managed_elf_output output = { write, arg, true };
 	return managed_elf_write_functions(runtime, job, &functions, &output, ret, err);
 }

@@ -53,6 +53,8 @@ HD_NODISCARD enum hd_status perf_map_write(struct runtime *runtime, struct job *
 struct managed_elf_output {
 	managed_elf_write_fn write;
 	void *arg;
+	/** For tools that find code by segments and units by .debug_aranges (elfutils); debuggers need neither. */
+	bool has_segments;
 };
 
 /**

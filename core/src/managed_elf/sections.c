@@ -53,33 +53,52 @@ static bool name_sections(struct elf_sections *sections)
 }
 
 /* Give each section its offset; @return where the table of the sections begins; 0: memory was exhausted. */
-static uint64_t place_sections(struct elf_sections *sections)
+static uint64_t place_sections(struct elf_sections *sections, size_t segments)
 {
-	uint64_t at = sizeof(Elf64_Ehdr);
+	uint64_t at = sizeof(Elf64_Ehdr) + segments * sizeof(Elf64_Phdr);
 	for (size_t i = 1; i < sections->rows_count; i++) {
 		struct elf_section *section = &sections->rows[i];
 		if (section->data.failed)
 			return 0;
+		if (section->header.sh_type == SHT_NOBITS)
+			continue;
 		at = aligned(at);
 		section->header.sh_offset = at;
-		if (section->header.sh_type != SHT_NOBITS)
-			section->header.sh_size = section->data.size;
+		section->header.sh_size = section->data.size;
 		at += section->data.size;
 	}
-	return aligned(at);
+	/* Sections without bytes are where no segment has some. */
+	at = aligned(at);
+	for (size_t i = 1; i < sections->rows_count; i++) {
+		if (sections->rows[i].header.sh_type == SHT_NOBITS)
+			sections->rows[i].header.sh_offset = at;
+	}
+	return at;
+}
+
+static bool has_segment(const struct elf_section *section)
+{
+	return section->header.sh_flags & SHF_ALLOC;
+}
+
+static size_t count_segments(const struct elf_sections *sections)
+{
+	size_t count = 0;
+	for (size_t i = 1; i < sections->rows_count; i++)
+		count += has_segment(&sections->rows[i]);
+	return count;
 }
 
 /* The output, and how much was written. */
 struct elf_output {
-	managed_elf_write_fn write;
-	void *arg;
+	const struct managed_elf_output *output;
 	uint64_t size;
 };
 
 static bool put(struct elf_output *output, const void *bytes, size_t size)
 {
 	output->size += size;
-	return !size || output->write(output->arg, bytes, size);
+	return !size || output->output->write(output->output->arg, bytes, size);
 }
 
 static bool pad(struct elf_output *output, uint64_t offset)
@@ -88,12 +107,46 @@ static bool pad(struct elf_output *output, uint64_t offset)
 	return put(output, zeros, (size_t)(offset - output->size));
 }
 
+static bool put_segment(const Elf64_Shdr *header, struct elf_output *output)
+{
+	const bool is_code = header->sh_flags & SHF_EXECINSTR;
+	const Elf64_Phdr segment = {
+		.p_type = PT_LOAD,
+		.p_flags = is_code ? PF_R | PF_X : PF_R,
+		.p_offset = header->sh_offset,
+		.p_vaddr = header->sh_addr,
+		.p_paddr = header->sh_addr,
+		.p_filesz = is_code ? 0 : header->sh_size,
+		.p_memsz = header->sh_size,
+		.p_align = 1,
+	};
+	return put(output, &segment, sizeof(segment));
+}
+
+/* A segment for each section with an address, ascending: .eh_frame, which is below all code, and the code, of which the file has no bytes. */
+static bool put_segments(const struct elf_sections *sections, struct elf_output *output)
+{
+	bool is_good = true;
+	for (int is_code = 0; is_code < 2; is_code++) {
+		for (size_t i = 1; is_good && i < sections->rows_count; i++) {
+			const struct elf_section *section = &sections->rows[i];
+			const bool has_code = section->header.sh_flags & SHF_EXECINSTR;
+			if (has_segment(section) && has_code == (is_code != 0))
+				is_good = put_segment(&section->header, output);
+		}
+	}
+	return is_good;
+}
+
 static bool put_file(const struct elf_sections *sections, const Elf64_Ehdr *header,
 		     struct elf_output *output)
 {
-	bool is_good = put(output, header, sizeof(*header));
+	bool is_good = put(output, header, sizeof(*header)) &&
+		       (!header->e_phnum || put_segments(sections, output));
 	for (size_t i = 1; is_good && i < sections->rows_count; i++) {
 		const struct elf_section *section = &sections->rows[i];
+		if (section->header.sh_type == SHT_NOBITS)
+			continue;
 		is_good = pad(output, section->header.sh_offset) &&
 			  put(output, section->data.bytes, section->data.size);
 	}
@@ -104,17 +157,21 @@ static bool put_file(const struct elf_sections *sections, const Elf64_Ehdr *head
 }
 
 enum hd_status elf_sections_write(struct elf_sections *sections, uint16_t machine,
-				  managed_elf_write_fn write, void *arg, struct hd_error *err)
+				  const struct managed_elf_output *output, struct hd_error *err)
 {
-	struct elf_output output = { .write = write, .arg = arg };
+	struct elf_output written = { .output = output };
 	TRY_MEMORY(name_sections(sections), err);
+	/* There are at most ELF_SECTIONS_MAX. */
+	size_t segments = output->has_segments ? count_segments(sections) : 0;
 	Elf64_Ehdr header = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			     EV_CURRENT },
 		.e_type = ET_DYN,
 		.e_machine = machine,
 		.e_version = EV_CURRENT,
-		.e_shoff = place_sections(sections),
+		.e_phoff = segments ? sizeof(Elf64_Ehdr) : 0,
+		.e_phnum = (uint16_t)segments,
+		.e_shoff = place_sections(sections, segments),
 		.e_ehsize = sizeof(Elf64_Ehdr),
 		.e_phentsize = sizeof(Elf64_Phdr),
 		.e_shentsize = sizeof(Elf64_Shdr),
@@ -122,5 +179,5 @@ enum hd_status elf_sections_write(struct elf_sections *sections, uint16_t machin
 		.e_shstrndx = (uint16_t)(sections->rows_count - 1),
 	};
 	TRY_MEMORY(header.e_shoff, err);
-	return put_file(sections, &header, &output) ? HD_OK : fail_cancelled(err);
+	return put_file(sections, &header, &written) ? HD_OK : fail_cancelled(err);
 }

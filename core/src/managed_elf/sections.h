@@ -27,13 +27,13 @@ struct elf_section *elf_section_add(struct elf_sections *sections, const char *n
 				    uint64_t flags);
 
 /**
- * Write the file: the header, the data of the sections, the table of the sections.  The table of their names is
- * appended as the last section.
+ * Write the file: the header, the segments if they are wanted, the data of the sections, the table of the sections.  The
+ * table of their names is appended as the last section.
  *
  * @retval HD_OK
  * @retval HD_ERR_NOMEM
- * @retval HD_ERR_CANCELLED @p write returned false
+ * @retval HD_ERR_CANCELLED the output took no more
  */
 HD_NODISCARD enum hd_status elf_sections_write(struct elf_sections *sections, uint16_t machine,
-					       managed_elf_write_fn write, void *arg,
+					       const struct managed_elf_output *output,
 					       struct hd_error *err);

@@ -3,6 +3,7 @@
 #include "managed_elf/dwarf.h"
 #include "managed_elf/making.h"
 #include "managed_elf/variables.h"
+#include "mem/memory.h"
 #include "util/leb.h"
 
 #define VERSION 4u
@@ -165,6 +166,37 @@ static enum hd_status write_functions(struct unit_writer *writer)
 	return HD_OK;
 }
 
+/* DWARF 4, 6.1.2: the same ranges for who looks a unit up by an address; pairs begin at a multiple of their size. */
+#define ARANGES_VERSION 2u
+#define ARANGES_HEAD    16u
+
+static enum hd_status write_aranges(struct unit_writer *writer)
+{
+	struct making *making = writer->making;
+	const size_t pair = (size_t)2 * DWARF_ADDRESS;
+	struct elf_section *section =
+		elf_section_add(&making->sections, ".debug_aranges", SHT_PROGBITS, 0);
+	TRY_MEMORY(section, making->err);
+	struct text *text = &section->data;
+	uint64_t size = ARANGES_HEAD - 4 + writer->all.size + pair;
+	text_fixed(text, size < UINT32_MAX ? size : ARANGES_HEAD - 4 + pair, 4);
+	text_fixed(text, ARANGES_VERSION, 2);
+	text_fixed(text, 0, 4);
+	text_fixed(text, DWARF_ADDRESS, 1);
+	text_fixed(text, 0, 1);
+	text_fixed(text, 0, 4);
+	for (size_t i = 0; size < UINT32_MAX && i < writer->all.size; i += pair) {
+		const uint8_t *range = (const uint8_t *)writer->all.bytes + i;
+		uint64_t begin = load_u64(range);
+		text_fixed(text, begin, DWARF_ADDRESS);
+		text_fixed(text, load_u64(range + DWARF_ADDRESS) - begin, DWARF_ADDRESS);
+	}
+	text_fixed(text, 0, DWARF_ADDRESS);
+	text_fixed(text, 0, DWARF_ADDRESS);
+	TRY_MEMORY(!text->failed, making->err);
+	return making_check_memory(making, writer->all.size);
+}
+
 static enum hd_status write_unit(struct unit_writer *writer)
 {
 	struct making *making = writer->making;
@@ -210,5 +242,5 @@ enum hd_status making_units(struct making *making)
 	TRY(write_unit(&writer));
 	rows[first + 2].data = writer.variables.locations;
 	writer.variables.locations = (struct text){ 0 };
-	return HD_OK;
+	return making->has_ranges ? write_aranges(&writer) : HD_OK;
 }

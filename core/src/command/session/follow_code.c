@@ -99,7 +99,7 @@ enum hd_status hd_code_update(struct hd_code *code, struct hd_session *session,
 	TRY(sink_read(sink, true, &question.sink, err));
 	enum hd_status status = begin(&question, session, err);
 	if (status == HD_OK) {
-		const struct managed_elf_output output = { write_part, &question.sink };
+		const struct managed_elf_output output = { write_part, &question.sink, false };
 		code->files.has_uncalled = runtime_target(question.runtime)->kind == TARGET_CORE;
 		status = code_files_update(&code->files, question.runtime, &question.job, &output,
 					   &found, err);
