@@ -38,10 +38,15 @@ PACKAGES = {
     "FSharp.Core": {10: "10.1.401"},
     "Orleans.Core": {10: "10.4.2"},
     "Orleans.Runtime": {10: "10.4.2"},
+    "Microsoft.Data.Sqlite": {8: "8.0.10", 9: "9.0.0", 10: "10.0.0"},
     "Microsoft.EntityFrameworkCore": {8: "8.0.30", 9: "9.0.10", 10: "10.0.0"},
 }
 # The packages of these have longer names than their assemblies.
-PREFIXES = {"Orleans.Core": "Microsoft.", "Orleans.Runtime": "Microsoft."}
+PACKAGES_OF = {
+    "Microsoft.Data.Sqlite": "Microsoft.Data.Sqlite.Core",
+    "Orleans.Core": "Microsoft.Orleans.Core",
+    "Orleans.Runtime": "Microsoft.Orleans.Runtime",
+}
 BASES_MAX = 32
 SKIPPED = 77
 
@@ -161,7 +166,7 @@ class Release:
 
 def package_of(name: str) -> str:
     """The package that an assembly comes in."""
-    return PREFIXES.get(name, "") + name
+    return PACKAGES_OF.get(name, name)
 
 
 def folders() -> dict[tuple[str, int], list[pathlib.Path]]:

@@ -20,7 +20,7 @@ from session import Json, ask, check_cores, truth_of
 
 STARVED = ("starved", "orders")
 HARMLESS = (
-    *(f"healthy{number}" for number in range(1, 15)),
+    *(f"healthy{number}" for number in range(1, 16)),
     *("async", "tasks", "timers"),
 )
 
@@ -125,11 +125,12 @@ def planted(truth: Json) -> list[str]:
     wanted += ["busy-readers"] * ("consumers" in truth)
     # A reader that has ended, for whom a writer waits.
     wanted += ["orphaned-lock"] * len(truth.get("unknown_readers", []))
+    wanted += ["retry"] * len(truth.get("tries", []))
     wanted += ["own-answer"] * truth.get("replies", 0)
     if truth["mode"] == "lost":
         wanted += ["orphaned-lock"] * 2 + ["unread-output"]
-    # Each of two holders has several threads that wait for it.
-    return wanted + ["one-owner"] * (2 if truth["mode"] == "waits" else 0)
+    # Each of two holders has several threads that wait for it; so has one of a database.
+    return wanted + ["one-owner"] * {"waits": 2, "databases": 1}.get(truth["mode"], 0)
 
 
 def without_moment(truth: Json, answer: Json) -> Json:
@@ -172,8 +173,19 @@ def verdicts(truth: Json, answer: Json) -> Iterator[str]:
             yield f"{counts} wait ({verdict}), the program says {truth.get(name)}"
     if truth.get("headline", "") not in answer["headline"]:
         yield f"hang says {answer['headline']!r}, the program {truth['headline']!r}"
+    for said in truth.get("tries", []):
+        yield from said_of_tries(said, answer)
     if "stuck" in truth and not evidence_has(found["collection"], truth["stuck"]):
         yield f"the collection waits for {found['collection']['evidence']}, not {truth['stuck']}"
+
+
+def said_of_tries(said: Json, answer: Json) -> Iterator[str]:
+    """Differences about a method that tries again and again: who waits for it, and what has failed."""
+    words = (said["method"] + ",", f"at least {said['failed']} tries", said["message"])
+    for verdict in answer["verdicts"]:
+        if verdict["count"] == said["waiters"] and all(w in verdict["summary"] for w in words):
+            return
+    yield f"no verdict is about {said}: {[v['summary'] for v in answer['verdicts']]}"
 
 
 def said_of_start(said: Json, verdict: Json) -> Iterator[str]:

@@ -41,6 +41,7 @@
 	X(NET_PRIMITIVES, "System.Net.Primitives", FROM_PACK)                    \
 	X(PROCESSES, "System.Diagnostics.Process", FROM_PACK)                    \
 	X(SOCKETS, "System.Net.Sockets", FROM_PACK)                              \
+	X(SQLITE, "Microsoft.Data.Sqlite", FROM_PACKAGE)                         \
 	X(THREADING, "System.Threading", FROM_PACK)                              \
 	X(WATCHER, "System.IO.FileSystem.Watcher", FROM_PACK)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rows of framework/fact_table.h about libraries that many programs use: limiters of rates, blocks of a
- * dataflow, agents of F#, grains of Orleans.
+ * dataflow, agents of F#, grains of Orleans, databases of SQLite.
  */
 #pragma once
 
@@ -28,6 +28,12 @@
 	X(GRAIN_CALL, "Orleans.Runtime.CallbackData", ORLEANS, 10, 0)                              \
 	X(GRAIN_MESSAGE, "Orleans.Runtime.Message", ORLEANS, 10, 0)                                \
 	X(ACTIVATION, "Orleans.Runtime.ActivationData", ORLEANS_RUNTIME, 10, 0)                    \
+	X(SQLITE_READER, "Microsoft.Data.Sqlite.SqliteDataReader", SQLITE, 8, 0)                   \
+	X(SQLITE_COMMAND, "Microsoft.Data.Sqlite.SqliteCommand", SQLITE, 8, 0)                     \
+	X(SQLITE_CONNECTION, "Microsoft.Data.Sqlite.SqliteConnection", SQLITE, 8, 0)               \
+	X(SQLITE_POOL, "Microsoft.Data.Sqlite.SqliteConnectionPoolGroup", SQLITE, 8, 0)            \
+	X(SQLITE_OPTIONS, "Microsoft.Data.Sqlite.SqliteConnectionStringBuilder", SQLITE, 8, 0)     \
+	X(SQLITE_TRANSACTION, "Microsoft.Data.Sqlite.SqliteTransaction", SQLITE, 8, 0)             \
 	X(BLOCK_LINK,                                                                              \
 	  "System.Threading.Tasks.Dataflow.Internal.TargetRegistry`1+LinkedTargetInfo", DATAFLOW,  \
 	  8, 0)
@@ -67,4 +73,11 @@
 	X(GRAIN_CALL_ANSWER, GRAIN_CALL, "context", 10, 0)                                       \
 	X(GRAIN_CALL_MESSAGE, GRAIN_CALL, "<Message>k__BackingField", 10, 0)                     \
 	X(ACTIVATION_WAITING, ACTIVATION, "_waitingRequests", 10, 0)                             \
-	X(ACTIVATION_BLOCKED_BY, ACTIVATION, "_blockingRequest", 10, 0)
+	X(ACTIVATION_BLOCKED_BY, ACTIVATION, "_blockingRequest", 10, 0)                          \
+	X(SQLITE_READER_COMMAND, SQLITE_READER, "_command", 8, 0)                                \
+	X(SQLITE_COMMAND_CONNECTION, SQLITE_COMMAND, "_connection", 8, 0)                        \
+	X(SQLITE_CONNECTION_POOL, SQLITE_CONNECTION, "<PoolGroup>k__BackingField", 8, 0)         \
+	X(SQLITE_POOL_OPTIONS, SQLITE_POOL, "<ConnectionOptions>k__BackingField", 8, 0)          \
+	X(SQLITE_OPTIONS_SOURCE, SQLITE_OPTIONS, "_dataSource", 8, 0)                            \
+	X(SQLITE_TRANSACTION_CONNECTION, SQLITE_TRANSACTION, "_connection", 8, 0)                \
+	X(SQLITE_TRANSACTION_COMPLETED, SQLITE_TRANSACTION, "_completed", 8, 0)

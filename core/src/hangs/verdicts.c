@@ -17,6 +17,7 @@ void verdicts_deinit(struct verdicts *verdicts)
 	deadlocks_deinit(&verdicts->deadlocks);
 	wait_rows_deinit(&verdicts->orphans);
 	busy_channels_deinit(&verdicts->busy);
+	failed_tries_deinit(&verdicts->failed);
 	waits_destroy(verdicts->waits);
 	pages_free(verdicts->rows, verdicts->rows_capacity, sizeof(*verdicts->rows));
 	*verdicts = (struct verdicts){ 0 };
@@ -184,7 +185,8 @@ static enum hd_status find_starvation(struct verdicts *verdicts, struct job *job
 				      struct hd_error *err)
 {
 	(void)job;
-	struct verdict verdict = { .kind = VERDICT_STARVED, .queued = verdicts->queued };
+	struct verdict verdict = { .kind = VERDICT_STARVED,
+				   .starved = { .queued = verdicts->queued } };
 	const struct pool_state *pool = &verdicts->pool;
 	if (!pool_knows(pool, POOL_EXISTING) || !verdicts->queued)
 		return HD_OK;
@@ -195,14 +197,14 @@ static enum hd_status find_starvation(struct verdicts *verdicts, struct job *job
 		bool is_task = wait->kind == WAIT_TASK || wait->kind == WAIT_ALL_TASKS ||
 			       wait->kind == WAIT_ANY_TASK;
 		verdict.count++;
-		verdict.on_tasks += is_task;
-		verdict.sleeping += wait->kind == WAIT_SLEEP;
+		verdict.starved.on_tasks += is_task;
+		verdict.starved.sleeping += wait->kind == WAIT_SLEEP;
 		if (!verdict.thread || (is_task && verdict.thread->kind != WAIT_TASK))
 			verdict.thread = wait;
 	}
 	if (!verdict.count || (int64_t)verdict.count < pool->values[POOL_EXISTING])
 		return HD_OK;
-	verdict.alike = workers_alike(verdicts->waits, verdict.thread);
+	verdict.starved.alike = workers_alike(verdicts->waits, verdict.thread);
 	return add_verdict(verdicts, &verdict, err);
 }
 
@@ -403,6 +405,27 @@ static enum hd_status add_places(struct verdicts *verdicts, struct hd_error *err
 	return HD_OK;
 }
 
+/* Others wait for one that tries again and again; where something else hangs, it may fail for that. */
+static enum hd_status find_failing(struct verdicts *verdicts, const uint32_t *ends, struct job *job,
+				   struct hd_error *err)
+{
+	struct trier triers[TRIERS_MAX];
+	size_t count;
+	TRY(failed_tries_find(verdicts->waits, job, &verdicts->failed, err));
+	if (verdicts->rows_count)
+		return HD_OK;
+	TRY(failed_tries_wanted(&verdicts->failed, verdicts->waits, ends, triers, &count, err));
+	for (size_t i = 0; i < count; i++) {
+		const struct verdict verdict = { .kind = VERDICT_RETRY,
+						 .is_probable = true,
+						 .failed = triers[i].failed,
+						 .trier = triers[i].node,
+						 .count = triers[i].waiters };
+		TRY(add_verdict(verdicts, &verdict, err));
+	}
+	return HD_OK;
+}
+
 /* Who waits for one that waits, and for what nobody releases. */
 static enum hd_status find_ends(struct verdicts *verdicts, struct job *job, struct hd_error *err)
 {
@@ -411,7 +434,8 @@ static enum hd_status find_ends(struct verdicts *verdicts, struct job *job, stru
 	wait_ends(verdicts->waits, ends);
 	TRY(find_one_owner(verdicts, ends, err));
 	TRY(find_one_object(verdicts, ends, job, err));
-	return add_places(verdicts, err);
+	TRY(add_places(verdicts, err));
+	return find_failing(verdicts, ends, job, err);
 }
 
 static enum hd_status find_requests(struct verdicts *verdicts, struct job *job,

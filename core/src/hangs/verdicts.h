@@ -5,6 +5,7 @@
 #include "analysis/pool/pool_state.h"
 #include "hangs/busy_readers.h"
 #include "hangs/deadlocks.h"
+#include "hangs/failed_tries.h"
 #include "hangs/host_start.h"
 #include "hangs/lost_places.h"
 #include "hangs/lost_pulse.h"
@@ -33,6 +34,14 @@ enum verdict_kind {
 	VERDICT_COLLECTION, /**< a garbage collection waits for a thread that does not stop */
 };
 
+/** Workers of a starved pool, and what they do. */
+struct starved_pool {
+	uint64_t queued;   /**< work items */
+	uint64_t alike;    /**< workers_alike() of the worker that is told */
+	uint64_t sleeping; /**< workers that sleep */
+	uint64_t on_tasks; /**< workers that wait for tasks (sync over async) */
+};
+
 struct verdict {
 	enum verdict_kind kind;
 	bool is_probable;                /**< something that it needs is not stored anywhere */
@@ -43,7 +52,9 @@ struct verdict {
 	struct stuck_requests requests;  /**< VERDICT_REQUESTS */
 	const struct host_start *start;  /**< VERDICT_START */
 	const struct lost_pulse *pulse;  /**< VERDICT_PULSE */
-	const struct lost_place *place;  /**< VERDICT_PLACES, VERDICT_RETRY */
+	const struct lost_place *place;  /**< VERDICT_PLACES; VERDICT_RETRY, where it has places */
+	const struct failed_try
+		*failed; /**< VERDICT_RETRY: what has failed again and again; or NULL */
 	const struct own_answer *answer; /**< VERDICT_ANSWER */
 	const struct busy_channel *busy; /**< VERDICT_READERS */
 	/**
@@ -57,11 +68,9 @@ struct verdict {
 	 * object, finalizers that are due, or threads that do not stop.
 	 */
 	uint64_t count;
-	uint64_t queued;   /**< VERDICT_STARVED: work items */
-	uint64_t alike;    /**< VERDICT_STARVED: workers_alike() of thread */
-	uint32_t method;   /**< VERDICT_CIRCLE: the node in waits->async of one of the methods */
-	uint64_t sleeping; /**< VERDICT_STARVED: workers that sleep */
-	uint64_t on_tasks; /**< VERDICT_STARVED: workers that wait for tasks (sync over async) */
+	struct starved_pool starved; /**< VERDICT_STARVED */
+	uint32_t method; /**< VERDICT_CIRCLE: the node in waits->async of one of the methods */
+	uint32_t trier;  /**< VERDICT_RETRY without a place: the node that tries */
 };
 
 /** Fewer threads that wait for one are not worth a verdict. */
@@ -77,6 +86,7 @@ struct verdicts {
 	struct own_answers answers;
 	struct lost_pulses pulses;
 	struct lost_places places;
+	struct failed_tries failed;
 	struct wait_owners owners; /**< of the things of VERDICT_ONE_OBJECT */
 	struct host_start start;   /**< of a host that still starts, if there is one */
 	uint64_t chains;           /**< of async methods */

@@ -4,6 +4,7 @@
 
 #include "analysis/async/async_graph.h"
 #include "hangs/wait_contexts.h"
+#include "hangs/wait_databases.h"
 #include "hangs/wait_grains.h"
 #include "hangs/wait_handles.h"
 #include "hangs/wait_holders.h"
@@ -29,8 +30,9 @@ struct edge_search {
 	struct held_semaphores semaphores;
 	struct wait_readers readers;
 	struct wait_contexts contexts;
-	struct wait_rows grains; /* wait_grains_find() */
-	struct wait_rows hubs;   /* wait_hubs_find() */
+	struct wait_rows grains;    /* wait_grains_find() */
+	struct wait_rows hubs;      /* wait_hubs_find() */
+	struct wait_rows databases; /* wait_databases_find() */
 };
 
 static struct wait_edge edge_to(uint32_t node, bool is_probable)
@@ -69,6 +71,22 @@ static struct wait_edge edge_of_method(const struct edge_search *search,
 	}
 }
 
+/* The innermost of the nodes that have it, if they are of one chain; it tries for a limited time. */
+static uint32_t holder_of_database(const struct edge_search *search, const struct thread_wait *wait)
+{
+	const struct waits *waits = search->waits;
+	const struct wait_rows *rows = &search->databases;
+	uint64_t object = wait->object.address;
+	uint32_t first = wait_rows_first(rows, object);
+	for (size_t i = wait_rows_of(rows, object); wait_rows_has(rows, i, object); i++) {
+		uint32_t node = rows->rows[i].node;
+		uint32_t end = wait_chain_end(waits, node);
+		if (node != first && (end == ASYNC_NO_NODE || end != wait_chain_end(waits, first)))
+			return WAIT_NOBODY;
+	}
+	return first;
+}
+
 static struct wait_edge edge_of_thread(const struct edge_search *search,
 				       const struct thread_wait *wait)
 {
@@ -84,6 +102,8 @@ static struct wait_edge edge_of_thread(const struct edge_search *search,
 		return edge_to(held_semaphore_holder(&search->semaphores, wait->object.address),
 			       true);
 	}
+	if (wait->kind == WAIT_DATABASE)
+		return edge_to(holder_of_database(search, wait), true);
 	if (wait->kind != WAIT_TASK)
 		return edge_to(WAIT_NOBODY, false);
 	return edge_to(wait_task_node(&search->tasks, wait->object.address), false);
@@ -166,6 +186,7 @@ static void edge_search_deinit(struct edge_search *search)
 	held_semaphores_deinit(&search->semaphores);
 	wait_rows_deinit(&search->grains);
 	wait_rows_deinit(&search->hubs);
+	wait_rows_deinit(&search->databases);
 }
 
 enum hd_status wait_find_edges(struct waits *waits, struct job *job, struct hd_error *err)
@@ -178,6 +199,7 @@ enum hd_status wait_find_edges(struct waits *waits, struct job *job, struct hd_e
 	TRY(wait_readers_find(waits, job, &search.readers, err));
 	TRY(wait_grains_find(waits, job, &search.grains, err));
 	TRY(wait_hubs_find(waits, job, &search.hubs, err));
+	TRY(wait_databases_find(waits, job, &search.databases, err));
 	TRY(wait_contexts_find(&search.tasks, job, &search.contexts, err));
 	return make_edges(&search, err);
 }

@@ -98,10 +98,8 @@ static enum hd_status find_wanted(struct holder_search *search, struct hd_error 
 	return HD_OK;
 }
 
-/* The innermost method of the chain that a node is in or waits for; ASYNC_NO_NODE: none. */
-static uint32_t end_of(const struct holder_search *search, uint32_t node)
+uint32_t wait_chain_end(const struct waits *waits, uint32_t node)
 {
-	const struct waits *waits = search->waits;
 	if (node >= waits->count)
 		return waits->async->rows[node - waits->count].end;
 	const struct thread_wait *wait = &waits->rows[node];
@@ -138,7 +136,7 @@ static void offer(struct holder_search *search, struct held_semaphore *semaphore
 		  enum holder_kind kind)
 {
 	const struct waits *waits = search->waits;
-	uint32_t node = search->node, end = end_of(search, node);
+	uint32_t node = search->node, end = wait_chain_end(waits, node);
 	if (waits_itself(waits, node, semaphore->address))
 		return;
 	bool leads = end != ASYNC_NO_NODE &&
@@ -151,7 +149,8 @@ static void offer(struct holder_search *search, struct held_semaphore *semaphore
 	uint32_t *holder = &semaphore->holders[kind];
 	if (*holder == node)
 		return;
-	if (*holder != WAIT_NOBODY && (end == ASYNC_NO_NODE || end_of(search, *holder) != end)) {
+	if (*holder != WAIT_NOBODY &&
+	    (end == ASYNC_NO_NODE || wait_chain_end(waits, *holder) != end)) {
 		semaphore->are_several[kind] = true;
 	} else if (*holder == WAIT_NOBODY || node_leads_to(waits, *holder, node)) {
 		*holder = node;

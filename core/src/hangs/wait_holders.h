@@ -41,5 +41,8 @@ HD_NODISCARD enum hd_status held_semaphores_find(const struct waits *waits, stru
 						 struct held_semaphores *ret, struct hd_error *err);
 void held_semaphores_deinit(struct held_semaphores *semaphores);
 
+/** The innermost method of the chain that @p node is in or, if it is a thread, waits for; ASYNC_NO_NODE: none. */
+uint32_t wait_chain_end(const struct waits *waits, uint32_t node);
+
 /** The node that probably has the semaphore at @p address, or WAIT_NOBODY: none, or one of several. */
 uint32_t held_semaphore_holder(const struct held_semaphores *semaphores, uint64_t address);

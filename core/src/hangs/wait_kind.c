@@ -35,6 +35,7 @@ static const struct {
 	[WAIT_SPIN] = { "SpinWait", NULL },
 	[WAIT_SOCKET] = { "socket", "System.Net.Sockets.Socket" },
 	[WAIT_PROCESS] = { "Process.WaitForExit", "System.Diagnostics.Process" },
+	[WAIT_DATABASE] = { "SQLite", "Microsoft.Data.Sqlite.SqliteDataReader" },
 	[WAIT_CALLBACK] = { "callback of a token",
 			    "System.Threading.CancellationTokenSource+Registrations" },
 	[WAIT_CALL] = { "native code", NULL },
@@ -97,6 +98,8 @@ static const struct {
 	{ "System.Runtime.CompilerServices.InitHelpers.", WAIT_INITIALIZER },
 	{ "System.Diagnostics.Process.WaitForExit", WAIT_PROCESS },
 	{ "System.Diagnostics.ProcessWaitState.WaitForExit", WAIT_PROCESS },
+	/* outside of Thread.Sleep; a statement that runs is native code */
+	{ "Microsoft.Data.Sqlite.SqliteDataReader.NextResult", WAIT_DATABASE },
 	{ "System.Net.Sockets.Socket.", WAIT_SOCKET },
 	{ "System.Net.Sockets.SocketPal.", WAIT_SOCKET },
 	{ "System.Net.Sockets.NetworkStream.", WAIT_SOCKET },

@@ -34,6 +34,7 @@ enum wait_kind {
 	WAIT_SPIN, /**< SpinWait, or a spin lock inside a ReaderWriterLockSlim: a short time, mostly */
 	WAIT_SOCKET,  /**< a socket that is read or written synchronously */
 	WAIT_PROCESS, /**< Process.WaitForExit */
+	WAIT_DATABASE, /**< a database of SQLite that is locked: Microsoft.Data.Sqlite tries every 150 ms */
 	WAIT_CALLBACK, /**< CancellationTokenRegistration.Dispose: its callback runs on another thread */
 	WAIT_CALL,       /**< native code, through P/Invoke */
 	WAIT_SUSPENSION, /**< it collects, and waits until all threads have stopped */

@@ -20,7 +20,7 @@
  * 8. wait_is_over() sets is_over: such a thread has no edge.
  * 9. wait_find_edges() makes the edges and the lists of those that wait for several, and sets unknown_readers.
  *    These are looked for before: who runs tasks and who completes them (wait_tasks), who may have a semaphore
- *    (wait_holders), who reads a lock (wait_readers), which thread a method returns to (wait_contexts, wait_schedulers).
+ *    (wait_holders), or a database (wait_databases), who reads a lock (wait_readers), which thread a method returns to (wait_contexts, wait_schedulers).
  *    wait_choose_edges() then chooses one edge of several.
  * 10. wait_blame_owners() sets blamed_owner.
  *

@@ -58,6 +58,9 @@ namespace Hang
                 case "healthy12": Places.Busy(); break;
                 case "bulkheads": Bulkheads.Begin(); break;
                 case "healthy13": Bulkheads.Busy(); break;
+                case "retries": Retries.Begin(); break;
+                case "healthy15": Retries.Alone(); break;
+                case "databases": Databases.Begin(); break;
                 case "replies": Replies.Begin(); break;
                 case "healthy14": Replies.Slow(); break;
                 case "healthy10":

@@ -180,6 +180,9 @@ namespace Hang
             {
                 if (line.EndsWith(" late"))
                     Thread.Sleep(TimeSpan.FromHours(1));
+                // An answer that comes before its await begins would let it go on in who asks.
+                if (line.EndsWith(" 1"))
+                    Replies.AllAwait.Wait();
                 writer.WriteLine(line.EndsWith(" tell") ? "0 told" : line);
             }
         }
@@ -187,6 +190,9 @@ namespace Hang
 
     public static class Replies
     {
+        /// <summary>Who has asked the first question awaits its answer.</summary>
+        public static readonly ManualResetEventSlim AllAwait = new();
+
         private static Cable first, second, third;
         private static readonly Answerer answerer = new();
 
@@ -209,6 +215,7 @@ namespace Hang
             third = new Cable(answerer.Connect());
             third.BeginThread("reads");
             _ = Total(third);
+            AllAwait.Set();
             // The second question of each is the one that nobody answers.
             while (first.Questions < 2 || second.Questions < 2 || third.Questions < 2)
                 Thread.Sleep(10);
@@ -268,8 +275,9 @@ namespace Hang
             Stream hears = answerer.Connect();
             both = new TwoWay(hears, answerer.Connect());
             both.Begin();
-            new StreamWriter(hears) { AutoFlush = true }.WriteLine("1 hear");
             _ = Hear();
+            AllAwait.Set();
+            new StreamWriter(hears) { AutoFlush = true }.WriteLine("1 hear");
         }
     }
 }

@@ -12,6 +12,7 @@
 #include "inspect/managed_lock.h"
 #include "runtime/coreclr/types/continuation.h"
 #include "targets/target_map.h"
+#include "util/alloc.h"
 #include "util/findings.h"
 #include "util/sort.h"
 
@@ -38,6 +39,7 @@ void async_graph_deinit(struct async_graph *graph)
 	async_links_deinit(&graph->links);
 	async_methods_deinit(&graph->methods);
 	pages_free(graph->rows, graph->rows_capacity, sizeof(*graph->rows));
+	mem_free(graph->last_exceptions);
 	*graph = (struct async_graph){ 0 };
 }
 
@@ -100,6 +102,18 @@ static enum hd_status add_box(struct graph_walk *walk, const struct object *obje
 	return HD_OK;
 }
 
+static enum hd_status add_exception(struct async_graph *graph, const struct object *object,
+				    struct hd_error *err)
+{
+	if (!graph->last_exceptions) {
+		graph->last_exceptions =
+			mem_calloc(ASYNC_EXCEPTIONS_MAX, sizeof(*graph->last_exceptions));
+		TRY_MEMORY(graph->last_exceptions, err);
+	}
+	graph->last_exceptions[graph->exceptions++ % ASYNC_EXCEPTIONS_MAX] = object->address;
+	return HD_OK;
+}
+
 static enum hd_status meet_object(void *arg, const struct object *object, struct hd_error *err)
 {
 	struct graph_walk *walk = arg;
@@ -129,6 +143,8 @@ static enum hd_status meet_object(void *arg, const struct object *object, struct
 	case ASYNC_HTTP_STREAM:
 	case ASYNC_SOCKET_ITSELF:
 		return add_holder(&walk->holders, object, err);
+	case ASYNC_EXCEPTION:
+		return add_exception(graph, object, err);
 	default:
 		return graph->failed ? fail_nomem(err) : HD_OK;
 	}

@@ -101,6 +101,9 @@ struct async_node {
 	bool is_runtime; /**< the runtime suspends it: there is no state machine */
 };
 
+/** Exceptions that a graph keeps: the last ones, by address. */
+#define ASYNC_EXCEPTIONS_MAX 4096u
+
 /** Boxes in ascending order of address. */
 struct async_graph {
 	struct heap *heap;
@@ -113,12 +116,16 @@ struct async_graph {
 	uint64_t objects; /**< that were walked */
 	uint64_t
 		calls; /**< tasks of calls that the runtime suspends, also of those that have ended */
-	uint64_t suspended;  /**< Continuations of methods */
-	uint64_t unknown;    /**< rows whose method the target does not tell */
-	uint64_t unknown_at; /**< address of the bytes that would tell that of the first one */
-	uint64_t unseen;     /**< rows with AWAIT_UNKNOWN */
-	bool is_cut;         /**< a list of Continuations cannot be read to its end */
-	bool failed;         /**< memory was exhausted */
+	uint64_t suspended; /**< Continuations of methods */
+	/** Exceptions that the walk met, for whoever asks what fails: a walk of its own would take as long. */
+	uint64_t exceptions;
+	uint64_t *
+		last_exceptions; /**< the last ASYNC_EXCEPTIONS_MAX of them, in no order; NULL: none */
+	uint64_t unknown;        /**< rows whose method the target does not tell */
+	uint64_t unknown_at;     /**< address of the bytes that would tell that of the first one */
+	uint64_t unseen;         /**< rows with AWAIT_UNKNOWN */
+	bool is_cut;             /**< a list of Continuations cannot be read to its end */
+	bool failed;             /**< memory was exhausted */
 };
 
 /**

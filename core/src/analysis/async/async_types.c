@@ -135,6 +135,8 @@ static enum async_type find_kind(struct runtime *runtime, const struct type *typ
 		return ASYNC_READ_ITERATOR;
 	if (type_derives_from(runtime, type, 0, net_type_name(NET_CONTINUATION)))
 		return ASYNC_SUSPENDED;
+	if (type_is_exception(runtime, type))
+		return ASYNC_EXCEPTION;
 	if (type_derives_from(runtime, type, 0, "System.Threading.WaitHandle"))
 		return ASYNC_HANDLE;
 	if (type_derives_from(runtime, type, 0, net_type_name(NET_RATE_LIMITER)))

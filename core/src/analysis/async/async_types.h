@@ -49,6 +49,7 @@ enum async_type {
 	ASYNC_HTTP_CONNECTION, /**< one of them, of HTTP/1.1 */
 	ASYNC_HTTP_STREAM,     /**< a request of one of HTTP/2 */
 	ASYNC_SOCKET_ITSELF,   /**< Socket */
+	ASYNC_EXCEPTION,       /**< a class that derives from Exception */
 	ASYNC_SUSPENDED, /**< a Continuation: an async method that the runtime has suspended */
 };
 

@@ -97,11 +97,13 @@ static void append_next(struct text *text, const struct verdict *verdict)
 		[VERDICT_RETRY] = "gcroot ",      [VERDICT_FINALIZER] = "finalizequeue",
 		[VERDICT_ANSWER] = "clrstack",    [VERDICT_COLLECTION] = "clrstack",
 	};
-	text_puts(text, names[verdict->kind]);
+	text_puts(text, verdict->failed ? "printexception " : names[verdict->kind]);
 	if (verdict->kind == VERDICT_ONE_OBJECT)
 		text_printf(text, "%" PRIx64, wait_thing_cause(&verdict->thing));
 	if (verdict->place)
 		text_printf(text, "%" PRIx64, verdict->place->semaphore);
+	if (verdict->failed)
+		text_printf(text, "%" PRIx64, verdict->failed->exception);
 }
 
 /* One sentence of evidence, which ends here; @p text is used again. */
@@ -179,24 +181,26 @@ static void write_starved(struct call *call, struct verdicts *verdicts,
 			  const struct verdict *verdict, struct text *text)
 {
 	write_chain_end(call, verdicts, verdict->thread, text);
-	if (verdict->alike > 1) {
+	if (verdict->starved.alike > 1) {
 		text_printf(text, "%" PRIu64 " of the workers wait in the same method",
-			    verdict->alike);
+			    verdict->starved.alike);
 		write_evidence(call, text);
 	}
-	if (verdict->sleeping) {
+	if (verdict->starved.sleeping) {
 		text_printf(text,
 			    "%" PRIu64
 			    " of the workers %s: if they try again and again, the cause is what "
 			    "fails",
-			    verdict->sleeping, verdict->sleeping == 1 ? "sleeps" : "sleep");
+			    verdict->starved.sleeping,
+			    verdict->starved.sleeping == 1 ? "sleeps" : "sleep");
 		write_evidence(call, text);
 	}
-	if (verdict->on_tasks) {
+	if (verdict->starved.on_tasks) {
 		text_printf(text,
 			    "%" PRIu64 " of the workers %s for a task (sync over async): await "
 			    "it instead",
-			    verdict->on_tasks, verdict->on_tasks == 1 ? "waits" : "wait");
+			    verdict->starved.on_tasks,
+			    verdict->starved.on_tasks == 1 ? "waits" : "wait");
 		write_evidence(call, text);
 	}
 }
@@ -328,7 +332,7 @@ static void write_caller(struct call *call, const struct waits *waits, uint32_t 
 				 async_node_owner(graph, caller) == CODE_OF_FRAMEWORK;
 	     i++)
 		caller = &graph->rows[caller->outer];
-	if (caller == box || async_node_owner(graph, caller) == CODE_OF_FRAMEWORK)
+	if (!caller || caller == box || async_node_owner(graph, caller) == CODE_OF_FRAMEWORK)
 		return;
 	text_puts(text, "it is awaited by the async method ");
 	text_puts(text, async_node_name(graph, caller));
@@ -512,11 +516,16 @@ static void write_start(struct call *call, const struct waits *waits,
 	write_evidence(call, text);
 }
 
+/* VERDICT_PLACES and VERDICT_RETRY: who waits for the places; or who tries, where no places are known. */
 static void write_places(struct call *call, const struct waits *waits,
-			 const struct lost_place *place, struct text *text)
+			 const struct verdict *verdict, struct text *text)
 {
-	append_blocked_node(text, waits, place->first);
-	write_waiter(call, text, waits, place->first);
+	const struct lost_place *place = verdict->place;
+	uint32_t first = place ? place->first : verdict->trier;
+	append_blocked_node(text, waits, first);
+	write_waiter(call, text, waits, first);
+	if (!place)
+		return;
 	write_caller(call, waits, place->first, text);
 	if (place->holders) {
 		append_blocked_node(text, waits, (uint32_t)waits->count + place->holder);
@@ -526,6 +535,32 @@ static void write_places(struct call *call, const struct waits *waits,
 	write_evidence(call, text);
 	append_place_calls(text, waits, place);
 	write_evidence(call, text);
+}
+
+/* Many wait for @p owner: the first that does so directly says for what. */
+static void write_first_waiter(struct call *call, const struct waits *waits,
+			       const struct thread_wait *owner, struct text *text)
+{
+	for (size_t i = 0; i < waits->count; i++) {
+		if (&waits->rows[i] != owner && waits->edges[i].to == node_of(waits, owner)) {
+			append_blocked(text, waits, &waits->rows[i]);
+			write_waiter(call, text, waits, (uint32_t)i);
+			return;
+		}
+	}
+}
+
+/* VERDICT_ONE_OWNER, VERDICT_STARVED and what is about one thread only. */
+static void write_one_thread(struct call *call, struct verdicts *verdicts,
+			     const struct verdict *verdict, struct text *text)
+{
+	const struct waits *waits = verdicts->waits;
+	append_blocked(text, waits, verdict->thread);
+	write_waiter(call, text, waits, node_of(waits, verdict->thread));
+	if (verdict->kind == VERDICT_ONE_OWNER)
+		write_first_waiter(call, waits, verdict->thread, text);
+	if (verdict->kind == VERDICT_STARVED)
+		write_starved(call, verdicts, verdict, text);
 }
 
 static void write_all_evidence(struct call *call, struct verdicts *verdicts,
@@ -568,18 +603,15 @@ static void write_all_evidence(struct call *call, struct verdicts *verdicts,
 		write_evidence(call, &text);
 		append_answer_cause(&text, verdict->answer);
 		write_evidence(call, &text);
-	} else if (verdict->place) {
-		write_places(call, waits, verdict->place, &text);
+	} else if (verdict->place || verdict->failed) {
+		write_places(call, waits, verdict, &text);
 	} else if (verdict->kind == VERDICT_COLLECTION) {
 		write_collection(call, waits, verdict, &text);
 	} else if (verdict->kind == VERDICT_ONE_OBJECT) {
 		write_one_object(call, verdicts, verdict, &text);
 	} else {
-		append_blocked(&text, verdicts->waits, verdict->thread);
-		write_waiter(call, &text, waits, node_of(waits, verdict->thread));
+		write_one_thread(call, verdicts, verdict, &text);
 	}
-	if (verdict->kind == VERDICT_STARVED)
-		write_starved(call, verdicts, verdict, &text);
 	(void)answer_table_end(&call->answer);
 }
 
@@ -601,7 +633,7 @@ static void write_verdict(struct call *call, struct verdicts *verdicts,
 	if (verdict->place)
 		cells[VERDICT_OBJECT] = cell_number(verdict->place->semaphore);
 	if (verdict->kind == VERDICT_STARVED)
-		cells[VERDICT_QUEUED] = cell_number(verdict->queued);
+		cells[VERDICT_QUEUED] = cell_number(verdict->starved.queued);
 	answer_row_begin(&call->answer, cells);
 	write_all_evidence(call, verdicts, verdict);
 	answer_row_end(&call->answer);
@@ -628,7 +660,7 @@ static void append_headline(struct text *text, const struct verdicts *verdicts,
 			append_starting(text, verdicts->waits, &verdicts->start);
 		for (size_t i = 0; i < told; i++) {
 			text_puts(text, i ? "; " : "");
-			append_group(text, verdicts->waits, &groups->rows[i]);
+			append_group(text, verdicts->waits, &groups->rows[i], &verdicts->failed);
 		}
 		text_puts(text, ".");
 	} else {
@@ -646,7 +678,7 @@ static void write_waiters(struct call *call, const struct verdicts *verdicts,
 	char count[COUNT_SIZE];
 	if (!has_verdict && gaps->is_any && groups->rows_count)
 		answer_remark(&call->answer, "These wait:\n");
-	write_groups(call, verdicts->waits, groups,
+	write_groups(call, verdicts, groups,
 		     has_verdict    ? groups->rows_count
 		     : gaps->is_any ? 0
 				    : groups_in_headline(verdicts, groups));
@@ -746,11 +778,12 @@ COMMAND(hang, .has_rows = true, .summary = "say why the process hangs: one page,
 		"(MailboxProcessor) whose loop has ended, a call of which the same is true and which\n"
 		"many others or a host's start need, a host that waits for a service which starts\n"
 		"later, a channel all of whose readers wait for what is in it, a Pulse that woke the\n"
-		"wrong thread, a thread that waits for an answer which it would bring itself, requests\n"
-		"that all wait at one place, a process whose output nobody reads, a finalizer that\n"
-		"blocks, a garbage collection that waits for a thread which does not stop. In\n"
-		"parentheses is the command that shows more. A semaphore stores no owner, so what is\n"
-		"said about one is only probable.\n"
+		"wrong thread, a thread that waits for an answer which it would bring itself, others that\n"
+		"wait for one which tries again and again what fails, requests that all wait at one\n"
+		"place, a process whose output nobody reads, a finalizer that blocks, a garbage\n"
+		"collection that waits for a thread which does not stop. In parentheses is the command\n"
+		"that shows more. A semaphore stores no owner, so what is said about one is only\n"
+		"probable.\n"
 		"Without a verdict it says who waits, in groups: those first that only the program can\n"
 		"release, and of these the largest. That no cause was found does not mean that nothing\n"
 		"hangs.\n"

@@ -7,22 +7,28 @@
 
 #include "analysis/async/async_graph.h"
 #include "analysis/async/async_wait.h"
+#include "command/threads/failed_text.h"
 #include "command/threads/wait_state.h"
 #include "command/threads/wait_text.h"
+#include "hangs/verdicts.h"
 #include "inspect/async_name.h"
 
-#define GROUP_LIST(X)                                                                        \
-	X(GROUP_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "so many wait there, in that way")  \
-	X(GROUP_WAITERS, "waiters", NULL, KIND_TEXT, 0, 0, "\"threads\" or \"async calls\"") \
-	X(GROUP_METHOD, "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                        \
-	  "the method in which they wait: the program's, where one is on the stack")         \
-	X(GROUP_CALLERS, "callers", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                      \
-	  "the methods of the program that have called that one, the nearest first")         \
-	X(GROUP_INSIDE, "inside", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                        \
-	  "the method of a library in which all of these calls end")                         \
-	X(GROUP_WAITS_FOR, "waits_for", NULL, KIND_TEXT, 0, 0, "the kind of wait")           \
-	X(GROUP_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                     \
-	  "the one object that all of them wait for")                                        \
+#define GROUP_LIST(X)                                                                                       \
+	X(GROUP_COUNT, "count", NULL, KIND_NUMBER, 0, 0, "so many wait there, in that way")                 \
+	X(GROUP_WAITERS, "waiters", NULL, KIND_TEXT, 0, 0, "\"threads\" or \"async calls\"")                \
+	X(GROUP_METHOD, "method", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                                       \
+	  "the method in which they wait: the program's, where one is on the stack")                        \
+	X(GROUP_CALLERS, "callers", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                                     \
+	  "the methods of the program that have called that one, the nearest first")                        \
+	X(GROUP_INSIDE, "inside", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                                       \
+	  "the method of a library in which all of these calls end")                                        \
+	X(GROUP_WAITS_FOR, "waits_for", NULL, KIND_TEXT, 0, 0, "the kind of wait")                          \
+	X(GROUP_OBJECT, "object", NULL, KIND_ADDRESS, 0, LOOK_LEAVE_OUT,                                    \
+	  "the one object that all of them wait for")                                                       \
+	X(GROUP_FAILED, "failed", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                                     \
+	  "exceptions that the method of the first of them, which waits before it tries again, has caught") \
+	X(GROUP_FAILURE, "failure", NULL, KIND_TEXT, 0, LOOK_LEAVE_OUT,                                     \
+	  "the type of these exceptions, and the last message")                                             \
 	X(GROUP_SENTENCE, NULL, "sentence", KIND_TEXT, 0, 0, NULL)
 
 COLUMNS(group, GROUP_COLUMNS, GROUP_LIST);
@@ -155,7 +161,8 @@ static void append_holder(struct text *text, const struct waits *waits,
 	text_puts(text, ")");
 }
 
-void append_group(struct text *text, const struct waits *waits, const struct wait_group *group)
+void append_group(struct text *text, const struct waits *waits, const struct wait_group *group,
+		  const struct failed_tries *tries)
 {
 	HD_CLEANUP(text) struct text method = { 0 };
 	const char *verb = group->count == 1 ? "waits" : "wait";
@@ -174,22 +181,30 @@ void append_group(struct text *text, const struct waits *waits, const struct wai
 	}
 	append_way(text, waits, group);
 	append_holder(text, waits, group);
+	append_tries(text, waits->heap, failed_tries_of(tries, waits, group->node));
 }
 
-void write_groups(struct call *call, const struct waits *waits, const struct wait_groups *groups,
-		  size_t told)
+void write_groups(struct call *call, const struct verdicts *verdicts,
+		  const struct wait_groups *groups, size_t told)
 {
+	const struct waits *waits = verdicts->waits;
 	static const struct table_options options = { .no_heading = true };
 	answer_table(&call->answer, &group_schema, &options);
 	for (size_t i = 0; i < groups->rows_count; i++) {
 		const struct wait_group *group = &groups->rows[i];
-		HD_CLEANUP(text) struct text method = { 0 }, callers = { 0 }, sentence = { 0 };
+		HD_CLEANUP(text)
+		struct text method = { 0 }, callers = { 0 }, sentence = { 0 }, failure = { 0 };
 		bool is_thread = group->own == ASYNC_NO_NODE;
 		append_method(&method, waits, group);
 		wait_callers_append(&callers, waits, &group->callers);
-		append_group(&sentence, waits, group);
+		append_group(&sentence, waits, group, &verdicts->failed);
 		text_puts(&sentence, ".");
-		call->out.text.failed |= method.failed || callers.failed || sentence.failed;
+		const struct failed_try *failed =
+			failed_tries_of(&verdicts->failed, waits, group->node);
+		if (failed)
+			append_failure(&failure, waits->heap, failed);
+		call->out.text.failed |=
+			method.failed || callers.failed || sentence.failed || failure.failed;
 		struct cell cells[GROUP_COLUMNS] = {
 			[GROUP_COUNT] = cell_number(group->count),
 			[GROUP_WAITERS] = cell_string(is_thread ? "threads" : "async calls"),
@@ -200,6 +215,10 @@ void write_groups(struct call *call, const struct waits *waits, const struct wai
 			cells[GROUP_METHOD] = cell_text(method.bytes, method.size);
 		if (callers.size)
 			cells[GROUP_CALLERS] = cell_text(callers.bytes, callers.size);
+		if (failed) {
+			cells[GROUP_FAILED] = cell_number(failed->count);
+			cells[GROUP_FAILURE] = cell_text(failure.bytes, failure.size);
+		}
 		if (group->object)
 			cells[GROUP_OBJECT] = cell_number(group->object);
 		if (i >= told)

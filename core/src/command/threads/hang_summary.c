@@ -7,11 +7,11 @@
 #include "analysis/async/async_graph.h"
 #include "command/threads/alone_text.h"
 #include "command/threads/busy_text.h"
+#include "command/threads/failed_text.h"
 #include "command/threads/hang_start.h"
 #include "command/threads/pulse_text.h"
 #include "command/threads/wait_state.h"
 #include "command/threads/wait_text.h"
-#include "gc/walk.h"
 #include "hangs/verdicts.h"
 #include "hangs/wait_process.h"
 #include "hangs/wait_readers.h"
@@ -280,10 +280,11 @@ static void append_starved(struct text *text, const struct verdict *verdict)
 	} else {
 		text_printf(text, "all %" PRIu64 " wait", verdict->count);
 	}
-	if (verdict->sleeping > verdict->count / 2)
-		text_printf(text, " (%" PRIu64 " in Thread.Sleep)", verdict->sleeping);
-	text_printf(text, ", and %s %s queued", format_count(verdict->queued, "work item", count),
-		    verdict->queued == 1 ? "is" : "are");
+	if (verdict->starved.sleeping > verdict->count / 2)
+		text_printf(text, " (%" PRIu64 " in Thread.Sleep)", verdict->starved.sleeping);
+	text_printf(text, ", and %s %s queued",
+		    format_count(verdict->starved.queued, "work item", count),
+		    verdict->starved.queued == 1 ? "is" : "are");
 }
 
 /* ", which a thread has that has ended: nobody can leave it" */
@@ -394,7 +395,11 @@ void append_summary(struct text *text, const struct waits *waits, const struct v
 		break;
 	case VERDICT_PLACES:
 	case VERDICT_RETRY:
-		append_lost_places(text, waits, verdict->place);
+		if (verdict->place) {
+			append_lost_places(text, waits, verdict->place);
+		} else {
+			append_retry(text, waits, verdict->failed, verdict->trier, verdict->count);
+		}
 		break;
 	case VERDICT_OUTPUT:
 		append_output(text, waits, verdict);

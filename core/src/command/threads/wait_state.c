@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "hangs/wait_databases.h"
 #include "hangs/wait_ended.h"
 #include "hangs/wait_handles.h"
 #include "inspect/managed_lock.h"
@@ -105,6 +106,17 @@ static void append_process_state(struct text *text, const struct waits *waits,
 	text_puts(text, process.is_unread ? ", whose output nobody reads" : "");
 }
 
+static void append_database(struct text *text, const struct waits *waits,
+			    const struct thread_wait *wait)
+{
+	HD_CLEANUP(text) struct text name = { 0 };
+	if (!wait_database_append(&name, waits, wait))
+		return;
+	text_puts(text, "the database ");
+	text_escape(text, name.bytes, name.size);
+	text_puts(text, " is locked");
+}
+
 void append_wait_state(struct text *text, const struct waits *waits, const struct thread_wait *wait)
 {
 	const struct object *object = &wait->object;
@@ -129,6 +141,9 @@ void append_wait_state(struct text *text, const struct waits *waits, const struc
 		break;
 	case WAIT_BARRIER:
 		append_arrived(text, waits, object);
+		break;
+	case WAIT_DATABASE:
+		append_database(text, waits, wait);
 		break;
 	case WAIT_PROCESS:
 		append_process_state(text, waits, wait);
