@@ -18,6 +18,8 @@
 #include "cli.h"
 #include "nothing.h"
 
+/* The first line says it; another number when one that knows only this would not understand. */
+#define SERVE_VERSION 1
 /* Most words of a command, and bytes of one: no command takes so many. */
 #define WORDS_MAX 4096
 #define WORD_MAX  (16 << 20)
@@ -81,8 +83,11 @@ bool cli_serve_begin(struct cli *cli)
 {
 	int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	cli->requests = fd < 0 ? NULL : fdopen(fd, "r");
-	if (cli->requests && lead_to_nothing(STDIN_FILENO, O_RDONLY))
+	if (cli->requests && lead_to_nothing(STDIN_FILENO, O_RDONLY)) {
+		(void)printf("[\"v\",%d]\n", SERVE_VERSION);
+		(void)fflush(stdout);
 		return true;
+	}
 	cli_say("cannot read commands: %s", strerrordesc_np(errno));
 	return false;
 }

@@ -6,8 +6,8 @@
 struct cli;
 
 /**
- * Let commands find nothing at standard input: the other program's commands come from there.  To be called before the
- * target is read; false: it has said why not.
+ * Let commands find nothing at standard input, for the other program's commands come from there, and write the first line,
+ * ["v", VERSION].  To be called before the target is read; false: it has said why not.
  */
 bool cli_serve_begin(struct cli *cli);
 

@@ -18,6 +18,9 @@ from heapdump.rows import Address, AddressRows, Table, split_column
 from heapdump.stream import RowMaker
 from heapdump.turns import Turns
 
+# The version of the lines that --serve writes.
+VERSION = 1
+
 
 def find_program() -> str:
     """The shell program next to the package, or in PATH."""
@@ -158,7 +161,20 @@ class Isolated:
             self._said.close()
             raise native.HeapdumpError(f"{words[0]}: {error.strerror}", native.Status.OS) from None
         with self._turns.use():
+            self._greet(words[0])
             self._finish(self._lines(), "open")
+
+    def _greet(self, program: str) -> None:
+        """Refuse a program that has other lines than this package knows."""
+        line = self._line()
+        if line != ["v", VERSION]:
+            self.close()
+            spoken = line[1] if line[0] == "v" and len(line) > 1 else "another"
+            raise native.HeapdumpError(
+                f"{program} --serve has version {spoken} of its lines, and this package knows only {VERSION}:"
+                " have both of one release",
+                native.Status.UNSUPPORTED,
+            )
 
     def __del__(self) -> None:
         with contextlib.suppress(AttributeError, OSError):

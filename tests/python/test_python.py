@@ -9,7 +9,9 @@ import json
 import multiprocessing
 import os
 import pickle
+import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -181,6 +183,72 @@ class ObjectsTest(unittest.TestCase):
         changed = feed.Changed
         self.assertIn(changed, list(feed.references_()))
         self.assertIn(feed, list(changed.referrers_()))
+
+
+class UnreadableTest(unittest.TestCase):
+    """A core in which the memory of some objects is missing."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        if shutil.which("zstd") is None:
+            raise unittest.SkipTest("there is no zstd to unpack a core")
+        folder = tempfile.TemporaryDirectory(prefix="heapdump-python-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.whole = Path(folder.name) / "leak.core"
+        subprocess.run(["zstd", "-q", "-d", LEAK, "-o", cls.whole], check=True)
+
+    whole: Path
+
+    def without(self, address: int) -> Path:
+        """The core without memory from there on to the end of its segment."""
+        path = self.whole.with_name(f"{address:x}.core")
+        data = bytearray(self.whole.read_bytes())
+        headers, count = (
+            struct.unpack_from("<Q", data, 32)[0],
+            struct.unpack_from("<H", data, 56)[0],
+        )
+        for header in range(headers, headers + 56 * count, 56):
+            kind, _, _, begin, _, size = struct.unpack_from("<IIQQQQ", data, header)
+            if kind == 1 and begin <= address < begin + size:
+                struct.pack_into("<Q", data, header + 32, address - begin)
+                path.write_bytes(data)
+                return path
+        raise AssertionError(f"{address:#x} is in no segment")
+
+    def test_null_missing_and_unreadable(self) -> None:
+        with leak() as heap:
+            last = max(heap.objects("WebShop.Session"), key=lambda found: found.address_)
+            token = next(
+                row["to"]
+                for row in heap.sql(
+                    f'SELECT "to", field FROM refs WHERE "from" = {last.address_:d}'
+                )
+                if row["field"] == ".Token"
+            )
+        self.assertGreater(token, last.address_)
+        # The characters of the token, the token, and the fields of the session behind the first one are missing.
+        for address, field, status in (
+            (token + 16, "Token", heapdump.Status.FAULT),
+            (token, "Token", heapdump.Status.NOTFOUND),
+            (last.address_ + 16, "Notices", heapdump.Status.FAULT),
+        ):
+            path = self.without(address)
+            for isolated in (False, True):
+                with self.subTest(address=hex(address)), heapdump.open(
+                    path, files=False, isolated=isolated
+                ) as heap:
+                    session = heap.object(last.address_)
+                    with self.assertRaises(heapdump.HeapdumpError) as caught:
+                        getattr(session, field)
+                    self.assertEqual(caught.exception.status, status, caught.exception)
+                    self.assertIsInstance(session.fields_()[field], heapdump.HeapdumpError)
+                    with self.assertRaises(AttributeError):
+                        print(session.Nosuch)
+                    with self.assertRaises(KeyError):
+                        print(session["Nosuch"])
+                    findings = [row["kind"] for row in heap.info().rows("findings")]
+                    self.assertIn("heap-bytes-missing", findings)
+            path.unlink()
 
 
 class CommandsTest(unittest.TestCase):
@@ -473,7 +541,9 @@ class IsolatedTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder) / "program"
             lines = '["t",0,-1,0,1,"x","y"]\\n["r",0,[1]]\\n["r",0,[2\\n["s",3]\\n'
-            script = "printf '[\"s\",0]\\n'; head -c 7 >/dev/null; echo 'heapdump: gone' >&2"
+            script = (
+                "printf '[\"v\",1]\\n[\"s\",0]\\n'; head -c 7 >/dev/null; echo 'heapdump: gone' >&2"
+            )
             program.write_text(f"#!/bin/sh\n{script}; printf '{lines}'\n")
             program.chmod(0o755)
             target = Isolated("x", False, {}, None, str(program))
@@ -482,6 +552,18 @@ class IsolatedTest(unittest.TestCase):
                     heap.info()
                 with self.assertRaisesRegex(heapdump.HeapdumpError, "open the heap again"):
                     heap.info()
+
+    def test_a_program_of_another_version_is_refused(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder) / "program"
+            for line in ('["v",2]', '["s",0]', "[1]"):
+                program.write_text(f"#!/bin/sh\necho '{line}'\n")
+                program.chmod(0o755)
+                with self.assertRaisesRegex(
+                    heapdump.HeapdumpError, "version (2|another)"
+                ) as caught:
+                    Isolated("x", False, {}, None, str(program))
+                self.assertEqual(caught.exception.status, heapdump.Status.UNSUPPORTED)
 
     def test_a_big_answer(self) -> None:
         query = "SELECT a.* FROM refs a, (SELECT 1 FROM refs LIMIT 3) b"
