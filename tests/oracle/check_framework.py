@@ -38,7 +38,7 @@ PACKAGES = {
     "FSharp.Core": {10: "10.1.401"},
     "Orleans.Core": {10: "10.4.2"},
     "Orleans.Runtime": {10: "10.4.2"},
-    "Microsoft.Data.Sqlite": {8: "8.0.10", 9: "9.0.0", 10: "10.0.0"},
+    "Microsoft.Data.Sqlite": {8: "8.0.34", 9: "9.0.23", 10: "10.0.15", 11: "11.0.0"},
     "Microsoft.EntityFrameworkCore": {8: "8.0.30", 9: "9.0.10", 10: "10.0.0"},
 }
 # The packages of these have longer names than their assemblies.
