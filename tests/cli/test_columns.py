@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""export DIR.parquet: files keep the rules of the format, and have the rows of sql."""
+"""export DIR.parquet, FILE.arrows: files keep the rules of the format, and have the rows of sql."""
 from __future__ import annotations
 
 import contextlib
@@ -16,6 +16,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 # pylint: disable=wrong-import-position
+from arrow_file import Arrow  # noqa: E402
 from cores import LEAK  # noqa: E402
 from parquet_file import Parquet  # noqa: E402
 from shell_program import BUBBLECS, PROGRAM, environment, run  # noqa: E402
@@ -33,6 +34,17 @@ def exported(target: str, *words: str) -> Iterator[dict[str, Parquet]]:
         if done.status != 0:
             raise AssertionError(done.err)
         yield {file.stem: Parquet(file) for file in path.iterdir()}
+
+
+@contextlib.contextmanager
+def stream(target: str, table: str) -> Iterator[Arrow]:
+    """A table as a stream of Arrow."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "heap.arrows"
+        done = run(target, "export", str(path), "-table", table)
+        if done.status != 0:
+            raise AssertionError(done.err)
+        yield Arrow(path)
 
 
 def cell(name: str, value: Any) -> Any:
@@ -84,6 +96,31 @@ class Columns(unittest.TestCase):
                     self.assertEqual(file.metadata["heapdump.table"], name)
                     self.assertEqual(file.metadata["heapdump.complete"], "true")
                     self.assertEqual(file.codecs, {6} if file.groups else set())
+
+    def test_streams_have_the_same_rows(self) -> None:
+        for target in (LEAK, BUBBLECS):
+            with exported(target) as files:
+                for name, file in files.items():
+                    with self.subTest(target=target, name=name), stream(target, name) as arrow:
+                        self.assertEqual(arrow.columns, file.columns)
+                        self.assertEqual(arrow.metadata, file.metadata)
+
+    def test_a_stream_on_standard_output(self) -> None:
+        done = subprocess.run(
+            [PROGRAM, BUBBLECS, "export", "-", "-format", "arrows"],
+            capture_output=True,
+            env=environment(),
+            timeout=TIMEOUT,
+            check=True,
+        )
+        with stream(BUBBLECS, "objects") as arrow:
+            self.assertEqual(arrow.data, done.stdout)
+            self.assertEqual(arrow.batches, [273])
+
+    def test_only_one_table(self) -> None:
+        with exported(BUBBLECS, "-table", "refs") as files:
+            self.assertEqual(set(files), {"refs"})
+            self.assertEqual(files["refs"].footer[3], len(query(BUBBLECS, "SELECT * FROM refs")))
 
     def test_what_a_dump_file_does_not_tell_is_missing(self) -> None:
         with exported(BUBBLECS) as files:
@@ -138,10 +175,18 @@ class Columns(unittest.TestCase):
                 self.assertEqual(objects.columns["address"], [i * 24 + 24 for i in range(count)])
                 self.assertEqual(objects.columns["size"][:3], [24, 32, 40])
                 self.assertEqual(objects.columns["type"].count("Other"), 8)
+            with stream(str(path), "objects") as arrow:
+                self.assertEqual(arrow.batches, [1 << 20, 300])
+                self.assertEqual(arrow.columns["address"][-1], count * 24)
 
     def test_wrong_words(self) -> None:
         for words, told in (
             (["x.parquet", "-live"], "has a column"),
+            (["x.arrows", "-live"], "has a column"),
+            (["x.arrows", "-codec", "none"], "-codec is only for a .parquet"),
+            (["x.arrows", "-table", "threads"], "only a core or a process"),
+            (["x.gcdump", "-table", "refs"], "-table is only for"),
+            (["x.arrows", "-table", "fields"], "is one of objects, refs"),
             (["-", "--format", "parquet"], "is a folder"),
             (["x.gcdump", "-codec", "none"], "-codec is only for"),
             (["x.gcdump/"], "No such file or directory"),

@@ -290,4 +290,31 @@ TEST(a_file_begins_and_ends_with_its_mark)
 	CU_ASSERT(memmem(text.bytes, text.size, "heapdump version ", 17) != NULL);
 }
 
+TEST(a_text_that_has_no_place_in_a_page_is_refused)
+{
+	static const int32_t ends[] = { 0, 5, INT32_MAX };
+	static const struct field_text names[] = { { "", 0 }, { "", INT32_MAX } };
+	static const struct field_dictionary long_names = { .texts = names, .count = 2 };
+	static const uint32_t indices[] = { 0, 1 };
+	const struct field columns[] = {
+		{ .name = "words", .type = FIELD_TEXT },
+		{ .name = "names", .type = FIELD_TEXT, .dictionary = &long_names },
+	};
+	const struct field_values values[] = { { .ends = ends, .text = "hello" },
+					       { .indices = indices } };
+	for (size_t i = 0; i < 2; i++) {
+		struct hd_error err = { 0 };
+		HD_CLEANUP(text) struct text text = { 0 };
+		const struct field_table one = {
+			.name = "made", .fields = &columns[i], .count = 1, .command = "test"
+		};
+		const struct field_target target = { .write = keep, .arg = &text, .err = &err };
+		struct parquet *parquet = NULL;
+		CU_ASSERT_FATAL(parquet_begin(&one, &target, &parquet) == HD_OK);
+		enum hd_status status = parquet_rows(parquet, &values[i], 2);
+		ASSERT_UINT(parquet_end(parquet, status), HD_ERR_UNSUPPORTED);
+		CU_ASSERT(strstr(err.message, i ? "column names is" : "column words is") != NULL);
+	}
+}
+
 SUITE(.name = "parquet")

@@ -11,18 +11,20 @@
 #include "contents/hprof_heap.h"
 #include "util/output_file.h"
 
-static const char *const format_choices[] = { "rpm",     "gcdump",     "heapsnapshot",
-					      "folded",  "speedscope", "sqlite",
-					      "hprof",   "parquet",    "elf",
-					      "perfmap", NULL };
+static const char *const format_choices[] = { "rpm",        "gcdump", "heapsnapshot", "folded",
+					      "speedscope", "sqlite", "hprof",        "parquet",
+					      "arrows",     "elf",    "perfmap",      NULL };
 static const char *const codec_choices[] = { "zstd", "none", NULL };
 
-#define EXPORT_OPTIONS(X)                                                                                  \
-	X(OPT_FORMAT, "format", VALUE_CHOICE, "NAME",                                                      \
-	  "rpm gcdump heapsnapshot folded speedscope sqlite hprof parquet elf perfmap; by FILE, else rpm", \
-	  format_choices)                                                                                  \
-	X(OPT_CODEC, "codec", VALUE_CHOICE, "NAME", "zstd or none: how a .parquet is compressed",          \
-	  codec_choices)                                                                                   \
+#define EXPORT_OPTIONS(X)                                                                                         \
+	X(OPT_FORMAT, "format", VALUE_CHOICE, "NAME",                                                             \
+	  "rpm gcdump heapsnapshot folded speedscope sqlite hprof parquet arrows elf perfmap; by FILE, else rpm", \
+	  format_choices)                                                                                         \
+	X(OPT_CODEC, "codec", VALUE_CHOICE, "NAME", "zstd or none: how a .parquet is compressed",                 \
+	  codec_choices)                                                                                          \
+	X(OPT_TABLE, "table", VALUE_CHOICE, "NAME",                                                               \
+	  "objects, refs, types, roots, strings, threads or findings: of a .parquet or .arrows only this one",    \
+	  columns_tables)                                                                                         \
 	X(OPT_LIVE, "live", VALUE_NONE, NULL, "leave out what no root keeps alive", NULL)
 
 OPTIONS(export, EXPORT_OPTIONS);
@@ -70,14 +72,46 @@ static enum hd_status check_database(struct call *call)
 	return output_is_stdout(call->words[0].text) ? output_check(call, ".sqlite", true) : HD_OK;
 }
 
+static bool wants_columns(const struct call *call, struct columns_export *ret)
+{
+	const struct value *codec = &call->options[OPT_CODEC];
+	const struct value *table = &call->options[OPT_TABLE];
+	*ret = (struct columns_export){
+		.table = table->given ? table->text : NULL,
+		.is_plain = codec->given && strcasecmp(codec->text, "none") == 0,
+	};
+	return export_wants_columns(&call->options[OPT_FORMAT], &call->words[0], ret);
+}
+
+static enum hd_status check_columns(struct call *call, const struct columns_export *what)
+{
+	if (call->options[OPT_LIVE].given) {
+		return fail(call->err, HD_ERR_ARGUMENT, 0,
+			    "-live leaves nothing out of tables: objects has a column \"live\"");
+	}
+	if (what->is_stream && call->options[OPT_CODEC].given)
+		return fail(call->err, HD_ERR_ARGUMENT, 0, "-codec is only for a .parquet");
+	return export_columns_check(call, what);
+}
+
+static enum hd_status check_without_columns(struct call *call)
+{
+	bool has_codec = call->options[OPT_CODEC].given;
+	if (!has_codec && !call->options[OPT_TABLE].given)
+		return HD_OK;
+	return fail(call->err, HD_ERR_ARGUMENT, 0, "%s",
+		    has_codec ? "-codec is only for a .parquet"
+			      : "-table is only for a .parquet or .arrows");
+}
+
 static enum hd_status check_export(struct call *call)
 {
 	if (wants_database(call))
 		return check_database(call);
-	if (export_wants_columns(&call->options[OPT_FORMAT], &call->words[0]))
-		return export_columns_check(call, call->options[OPT_LIVE].given);
-	if (call->options[OPT_CODEC].given)
-		return fail(call->err, HD_ERR_ARGUMENT, 0, "-codec is only for a .parquet");
+	struct columns_export columns;
+	if (wants_columns(call, &columns))
+		return check_columns(call, &columns);
+	TRY(check_without_columns(call));
 	/* Managed code is also in a core that has no heap. */
 	call->needs_no_heap = export_wants_code(call);
 	if (call->needs_no_heap)
@@ -122,17 +156,19 @@ static enum hd_status prepare_export(struct call *call, struct exporting *export
 	X(EXPORTED_FORMAT, "format", NULL, KIND_TEXT, 0, 0, "name of its format")            \
 	X(EXPORTED_OBJECTS, "objects", NULL, KIND_NUMBER, 0, 0, "how many objects it has")   \
 	X(EXPORTED_REFERENCES, "references", NULL, KIND_NUMBER, 0, 0, "how many references") \
-	X(EXPORTED_ROOTS, "roots", NULL, KIND_NUMBER, 0, 0, "how many roots")
+	X(EXPORTED_ROOTS, "roots", NULL, KIND_NUMBER, 0, 0, "how many roots")                \
+	X(EXPORTED_ROWS, "rows", NULL, KIND_NUMBER, 0, LOOK_LEAVE_OUT,                       \
+	  "where it is one table: how many rows")
 
 COLUMNS(exported, EXPORTED_COLUMNS, EXPORTED_LIST);
 
 static void write_exported(struct call *call, const char *path, const char *format,
-			   const struct export_counts *counts)
+			   const struct export_counts *counts, const uint64_t *rows)
 {
 	static const struct schema schema = {
 		SCHEMA_COLUMNS(exported_columns),
 		.lines =
-			"Wrote {file}: {objects:*object}, {references:*reference}, {roots:*root}.\n"
+			"Wrote {file}: [{rows:*row}|{objects:*object}, {references:*reference}, {roots:*root}].\n"
 	};
 	const struct cell cells[EXPORTED_COLUMNS] = {
 		[EXPORTED_FILE] = cell_string(path),
@@ -140,13 +176,15 @@ static void write_exported(struct call *call, const char *path, const char *form
 		[EXPORTED_OBJECTS] = cell_number(counts->objects),
 		[EXPORTED_REFERENCES] = cell_number(counts->references),
 		[EXPORTED_ROOTS] = cell_number(counts->roots),
+		[EXPORTED_ROWS] = rows ? cell_number(*rows) : (struct cell){ 0 },
 	};
 	answer_record(&call->answer, &schema, cells);
 	completeness_json(call);
 }
 
 /* Files that hold the whole graph. */
-static void write_whole(struct call *call, const char *path, const char *format)
+static void write_whole(struct call *call, const char *path, const char *format,
+			const uint64_t *rows)
 {
 	const struct export_counts counts = {
 		.objects = call->graph->object_count,
@@ -155,7 +193,7 @@ static void write_whole(struct call *call, const char *path, const char *format)
 	};
 	call->is_written = true;
 	job_end(&call->job);
-	write_exported(call, path, format, &counts);
+	write_exported(call, path, format, &counts, rows);
 	completeness_write(call, "so is what was written");
 }
 
@@ -177,18 +215,18 @@ static enum hd_status export_database(struct call *call)
 		return status;
 	}
 	TRY(output_file_commit(&file, call->err));
-	write_whole(call, path, "sqlite");
+	write_whole(call, path, "sqlite", NULL);
 	return HD_OK;
 }
 
-static enum hd_status export_folder(struct call *call)
+static enum hd_status export_tables(struct call *call, const struct columns_export *what)
 {
-	const struct value *codec = &call->options[OPT_CODEC];
-	const struct columns_options options = {
-		.is_plain = codec->given && strcasecmp(codec->text, "none") == 0,
-	};
-	TRY(export_columns(call, call->words[0].text, &options));
-	write_whole(call, call->words[0].text, "parquet");
+	uint64_t rows = 0;
+	TRY(export_columns(call, what, &rows));
+	if (!output_is_stdout(what->path)) {
+		write_whole(call, what->path, what->is_stream ? "arrows" : "parquet",
+			    what->is_stream || what->table ? &rows : NULL);
+	}
 	return HD_OK;
 }
 
@@ -233,13 +271,14 @@ static void tell_contents(struct call *call, const struct hprof_heap *contents)
 static enum hd_status run_export(struct call *call)
 {
 	const char *path = call->words[0].text;
+	struct columns_export columns;
 	if (export_wants_code(call))
 		return export_code(call);
 	TRY(session_graph(call->session, false, &call->job, &call->graph, call->err));
 	if (wants_database(call))
 		return export_database(call);
-	if (export_wants_columns(&call->options[OPT_FORMAT], &call->words[0]))
-		return export_folder(call);
+	if (wants_columns(call, &columns))
+		return export_tables(call, &columns);
 	struct exporting exporting;
 	struct hprof_heap contents;
 	TRY(prepare_export(call, &exporting));
@@ -251,7 +290,7 @@ static enum hd_status run_export(struct call *call)
 	call->is_written = true;
 	job_end(&call->job);
 	const struct export_counts counts = export_count(&exporting);
-	write_exported(call, path, exporting.format->name, &counts);
+	write_exported(call, path, exporting.format->name, &counts, NULL);
 	if (!call->options[OPT_FORMAT].given && !format_of_path(path)) {
 		answer_remark(&call->answer,
 			      "It is a text log (%s), since the name has no ending: -format NAME "
@@ -270,12 +309,14 @@ static enum hd_status run_export(struct call *call)
 COMMAND(export, .writes = true, .summary = "write the heap to a dump file",
 	.description =
 		"The file appears under its name when it is complete, and replaces a file of that name.\n"
-		"FILE - is the output of the command; for a .gcdump that must not be a terminal. For a\n"
-		"core or process: objects with their addresses, dead ones too, references, and all\n"
-		"roots. A .hprof, which VisualVM opens, has the contents of objects, too. A .sqlite has the tables of sql except arrays; it is made in $TMPDIR first. A\n"
-		".parquet is a folder with a Parquet file for each table. An\n"
-		".elf has the managed code of a core or process for debuggers (add-symbol-file in GDB),\n"
-		"a .perfmap its names for perf, which reads them as /tmp/perf-PID.map.\n",
+		"FILE - is the output of the command; what is not text goes to no terminal. For a core\n"
+		"or process: objects with their addresses, dead ones too, references, and all roots. A\n"
+		".hprof, which VisualVM opens, has the contents of objects, too. A .sqlite has the tables\n"
+		"of sql except arrays; it is made in $TMPDIR first. A .parquet is a folder with a Parquet\n"
+		"file for each table, for DuckDB and pandas; an .arrows is one table, as a stream of\n"
+		"Arrow. An .elf has the managed code of a core or process for debuggers\n"
+		"(add-symbol-file in GDB), a .perfmap its names for perf, which reads them as\n"
+		"/tmp/perf-PID.map.\n",
 	.example = "export copy.heap --format rpm", .needs = NEEDS_EITHER,
 	.options = export_options, .words = { { "FILE", VALUE_OUTPUT, false } },
 	.check = check_export);

@@ -147,7 +147,7 @@ enum hd_status output_ending_check(const struct call *call, const struct value *
 	}
 	enum hd_status status = fail(
 		call->err, HD_ERR_ARGUMENT, 0,
-		"the ending %.40s is not one of %s.parquet, .sqlite, .elf, .perfmap: give one of "
+		"the ending %.40s is not one of %s.parquet, .arrows, .sqlite, .elf, .perfmap: give one of "
 		"these, or "
 		"-format NAME",
 		point, list.bytes ? list.bytes : "");

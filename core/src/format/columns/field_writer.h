@@ -2,16 +2,20 @@
 /* Writes a table in columns, whatever the format. */
 #pragma once
 
+#include "format/columns/arrow_file.h"
 #include "format/columns/parquet.h"
 
 enum field_format {
 	FIELD_PARQUET,
+	FIELD_ARROW,
 };
 
 /** A file that is being written. */
 struct field_writer {
 	enum field_format format;
-	struct parquet *parquet;
+	struct parquet *parquet; /**< one of the two */
+	struct arrow_file *arrow;
+	uint64_t *rows; /**< of the target */
 };
 
 /** Begin, as parquet_begin() does; on failure there is nothing to end. */

@@ -52,6 +52,26 @@ struct field_table {
 /** The version of the columns and their meaning, in metadata: readers refuse a newer one. */
 #define FIELDS_VERSION "1"
 
+/** A pair of a file's metadata. */
+struct field_pair {
+	const char *key, *value;
+};
+
+#define FIELD_PAIRS 6u
+
+/** The metadata of a table's file. */
+static inline void field_metadata(const struct field_table *table,
+				  struct field_pair ret[FIELD_PAIRS])
+{
+	bool is_complete = !table->lacks || !*table->lacks;
+	ret[0] = (struct field_pair){ "heapdump.schema", FIELDS_VERSION };
+	ret[1] = (struct field_pair){ "heapdump.version", hd_version() };
+	ret[2] = (struct field_pair){ "heapdump.command", table->command };
+	ret[3] = (struct field_pair){ "heapdump.table", table->name };
+	ret[4] = (struct field_pair){ "heapdump.complete", is_complete ? "true" : "false" };
+	ret[5] = (struct field_pair){ "heapdump.lacks", is_complete ? "" : table->lacks };
+}
+
 /** Values of a column in some rows; what does not belong to its type is NULL. */
 struct field_values {
 	const uint64_t *words;   /**< numbers, bits of reals, 0 or 1 */
@@ -71,7 +91,8 @@ struct field_target {
 	void *arg;
 	struct job *job;
 	struct hd_error *err;
-	bool is_plain; /**< not compressed */
+	bool is_plain;  /**< not compressed */
+	uint64_t *rows; /**< counts those that are written; or NULL */
 };
 
 /** Has the row a value? */

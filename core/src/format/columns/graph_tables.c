@@ -21,7 +21,7 @@ static const struct field_dictionary generations = { .texts = generation_texts,
 
 const char *graph_table_name(enum graph_table which)
 {
-	static const char *const names[GRAPH_TABLES] = { "types", "objects", "refs" };
+	static const char *const names[GRAPH_TABLES] = { "objects", "refs", "types" };
 	return names[which];
 }
 

@@ -6,9 +6,9 @@
 #include "util/text.h"
 
 enum graph_table {
-	GRAPH_TYPES,
 	GRAPH_OBJECTS,
 	GRAPH_REFS,
+	GRAPH_TYPES,
 	GRAPH_TABLES,
 };
 
@@ -39,7 +39,7 @@ struct graph_tables {
 HD_NODISCARD enum hd_status graph_tables_prepare(struct graph_tables *tables);
 void graph_tables_deinit(struct graph_tables *tables);
 
-/** "types", "objects", "refs". */
+/** "objects", "refs", "types". */
 const char *graph_table_name(enum graph_table which);
 
 /** Write one of them; statuses as struct format's write. */

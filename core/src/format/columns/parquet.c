@@ -53,7 +53,6 @@ struct local_index {
 
 /* A column of a group, as the footer tells about it. */
 struct column_facts_of_group {
-	const char *name;
 	uint64_t plain_size, stored_size;
 	uint64_t first_page, dictionary_page; /* 0: it has no dictionary */
 	uint64_t least, most;                 /* of numbers */
@@ -198,12 +197,6 @@ static enum hd_status put_page(struct parquet *parquet, enum page_type type, uin
 {
 	struct hd_error *err = parquet->target.err;
 	TRY_MEMORY(!parquet->page.failed, err);
-	if (parquet->page.size > INT32_MAX / 2) {
-		return fail(err, HD_ERR_UNSUPPORTED, 0,
-			    "a text of the column %.48s is too long for a page of a Parquet file, "
-			    "which holds 1 GB",
-			    facts->name);
-	}
 	const struct text *stored = pack(parquet);
 	TRY_MEMORY(stored, err);
 	put_page_header(&parquet->header, type, values, parquet->page.size, stored->size, encoding);
@@ -217,6 +210,19 @@ static enum hd_status put_page(struct parquet *parquet, enum page_type type, uin
 	facts->stored_size += parquet->header.size + stored->size;
 	TRY(put(parquet, parquet->header.bytes, parquet->header.size));
 	return stored->size ? put(parquet, stored->bytes, stored->size) : HD_OK;
+}
+
+/* The sizes of a page have 31 bits, also after compression. */
+static enum hd_status check_page(const struct parquet *parquet, const struct field *field,
+				 uint64_t size)
+{
+	if (size <= INT32_MAX / 2) {
+		return HD_OK;
+	}
+	return fail(parquet->target.err, HD_ERR_UNSUPPORTED, 0,
+		    "a text of the column %.48s is too long for a page of a Parquet file, which "
+		    "holds 1 GB: cut it, with sql \"SELECT substr(...)\"",
+		    field->name);
 }
 
 static void put_text(struct text *to, const char *bytes, size_t size)
@@ -254,6 +260,7 @@ static enum hd_status put_dictionary(struct parquet *parquet, const struct field
 		uint32_t at = parquet->used[i];
 		if (field->type == FIELD_TEXT) {
 			const struct field_text *text = &field->dictionary->texts[at];
+			TRY(check_page(parquet, field, (uint64_t)page->size + text->size));
 			put_text(page, text->bytes, text->size);
 		} else {
 			text_append(page, (const char *)&field->dictionary->numbers[at],
@@ -391,6 +398,11 @@ static enum hd_status put_pages(struct parquet *parquet, size_t column,
 	for (uint32_t first = 0, count; first < rows; first += count) {
 		enum encoding encoding;
 		count = page_rows(field, values, first, rows);
+		if (values->ends) {
+			TRY(check_page(parquet, field,
+				       (uint64_t)values->ends[first + count] -
+					       (uint64_t)values->ends[first]));
+		}
 		parquet->page.size = 0;
 		if (field->is_optional)
 			encode_levels(&parquet->page, values, first, count);
@@ -458,7 +470,7 @@ enum hd_status parquet_rows(struct parquet *parquet, const struct field_values *
 		return HD_OK;
 	thrift_list(&thrift, 1, THRIFT_STRUCT, table->count);
 	for (size_t i = 0; i < table->count; i++) {
-		struct column_facts_of_group facts = { .name = table->fields[i].name };
+		struct column_facts_of_group facts = { 0 };
 		TRY(put_pages(parquet, i, &values[i], rows, &facts));
 		put_column(&thrift, parquet, &table->fields[i], &facts, &values[i], rows);
 		plain_size += facts.plain_size;
@@ -511,20 +523,13 @@ static void put_schema(struct thrift *thrift, const struct field_table *table)
 
 static void put_metadata(struct thrift *thrift, const struct field_table *table)
 {
-	const char *const pairs[][2] = {
-		{ "heapdump.schema", FIELDS_VERSION },
-		{ "heapdump.version", hd_version() },
-		{ "heapdump.command", table->command },
-		{ "heapdump.table", table->name },
-		{ "heapdump.complete", table->lacks && *table->lacks ? "false" : "true" },
-		{ "heapdump.lacks", table->lacks ? table->lacks : "" },
-	};
-	size_t count = sizeof(pairs) / sizeof(pairs[0]);
-	thrift_list(thrift, 5, THRIFT_STRUCT, count);
-	for (size_t i = 0; i < count; i++) {
+	struct field_pair pairs[FIELD_PAIRS];
+	field_metadata(table, pairs);
+	thrift_list(thrift, 5, THRIFT_STRUCT, FIELD_PAIRS);
+	for (size_t i = 0; i < FIELD_PAIRS; i++) {
 		thrift_struct(thrift, 0);
-		thrift_binary(thrift, 1, pairs[i][0], strlen(pairs[i][0]));
-		thrift_binary(thrift, 2, pairs[i][1], strlen(pairs[i][1]));
+		thrift_binary(thrift, 1, pairs[i].key, strlen(pairs[i].key));
+		thrift_binary(thrift, 2, pairs[i].value, strlen(pairs[i].value));
 		thrift_end(thrift);
 	}
 }
