@@ -166,6 +166,49 @@ class WriterTest(unittest.TestCase):
                     path.unlink()
 
 
+class NamesTest(unittest.TestCase):
+    """Names that the format has a meaning for, and bytes that are no text."""
+
+    # A name, and how it comes back.
+    NAMES = (
+        (b"Shop/Line", "Shop.Line"),
+        (b"A\x1b[31mX", "A\x1b[31mX"),
+        (b"caf\xc3\xa9", "caf\u00e9"),
+        (b"bad\xff\xfe", "bad\\xff\\xfe"),
+        (b"\xed\xa0\x80", "\\xed\\xa0\\x80"),
+        (b"x" * 70000, "x" * 70000),
+        (b"[I", "_[I"),
+        (b"[Lx;", "_[Lx;"),
+        (b"int[]", "int[]"),
+        (b"java.lang.Thread", "java.lang.Thread"),
+        (b"A<B,C[]>[,]", "A<B,C[]>[,]"),
+        (b"\xe2\x80\xae", "\u202e"),
+        (b"T (element)", "T (element)"),
+        (b"Twice", "Twice"),
+        (b"Twice", "Twice"),
+    )
+
+    def test_names(self) -> None:
+        lines = [b"a 2 names.exe 1"]
+        for number, (name, _) in enumerate(self.NAMES, 1):
+            lines.append(b"t %x %s" % (number, name))
+            lines.append(b"o %x %x 20 1040" % (0x1000 + 64 * number, number))
+        lines += [b"r 1040 4 0 1", b"c names.exe 2", b""]
+        with tempfile.TemporaryDirectory(prefix="heapdump-hprof-") as folder:
+            log, out = Path(folder) / "names.heap", Path(folder) / "names.hprof"
+            log.write_bytes(b"\n".join(lines))
+            done = run(str(log), "export", str(out))
+            self.assertEqual(done.status, 0, done.err)
+            counts: Counter[str] = Counter()
+            for row in run(str(out), "types", "--json").json()["types"]:
+                counts[row["name"]] += row["count"]
+            for name, want in Counter(name for _, name in self.NAMES).items():
+                self.assertEqual(counts[name], want, name[:40])
+            query = 'SELECT count(*) AS n FROM refs WHERE "to" = 0x1040 AND "from" % 64 = 0'
+            found = run(str(out), "sql", query, "--json").json()["rows"][0]["n"]
+            self.assertGreaterEqual(found, len(self.NAMES))
+
+
 class LiveTest(unittest.TestCase):
     """A process is exported as its core is."""
 
