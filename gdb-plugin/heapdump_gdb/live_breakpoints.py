@@ -49,6 +49,22 @@ def say(text: str) -> None:
     gdb.write(f"heapdump: {text}\n")
 
 
+def bare_name(name: str) -> str:
+    """A method without generic arguments, as its users write it; names that the compiler has made keep their <."""
+    found = ""
+    depth = made = 0
+    for i, sign in enumerate(name):
+        before = name[i - 1] if i else ""
+        if sign == "<" and not made and (depth or before == "_" or before.isalnum()):
+            depth += 1
+        elif sign == ">" and depth:
+            depth -= 1
+        elif not depth:
+            made += (sign == "<") - (sign == ">" and made > 0)
+            found += sign
+    return found
+
+
 def user_breakpoints() -> Iterator[gdb.Breakpoint]:
     """The user's, at which code stops."""
     kinds = [gdb.BP_BREAKPOINT, getattr(gdb, "BP_HARDWARE_BREAKPOINT", gdb.BP_BREAKPOINT)]
@@ -77,6 +93,9 @@ class Breakpoints:
         self._rights: dict[tuple[str, int, int], bool] = {}  # is the line in that method?
         self._lines: dict[tuple[str, int], int] = {}  # where breakpoints belong by the PDBs
         self._is_pending = False
+        self._generic: set[
+            str
+        ] = set()  # bare names of methods with a breakpoint that have instances
         self._others: set[int] = set()  # methods without a breakpoint
         self._header_offset: int | None = None
         self._has_said_pages = False
@@ -206,6 +225,7 @@ class Breakpoints:
         if self._methods is not None:
             return
         self._methods = set()
+        self._generic = set()
         self._is_pending = False
         for breakpoint in user_breakpoints():
             locations = [row for row in getattr(breakpoint, "locations", []) if row.enabled]
@@ -214,6 +234,14 @@ class Breakpoints:
                 method = self._code.method(location.address)
                 if method:
                     self._methods.add(method)
+                    self._learn_instances(location.function or "")
+
+    def _learn_instances(self, name: str) -> None:
+        """A method has a breakpoint: other instances of it may come, for other types."""
+        own = name.split(" [")[0]
+        bare = bare_name(own)
+        if bare != own:
+            self._generic.add(bare)
 
     # Pages.
 
@@ -330,7 +358,7 @@ class Breakpoints:
         method = self._method_of(address)
         if method in self._methods:
             return True
-        if method in self._others or (method and not self._is_pending):
+        if method in self._others or (method and not self._is_pending and not self._generic):
             return False
         place = self._code.place(address)
         if place is None:
@@ -342,8 +370,10 @@ class Breakpoints:
         return False
 
     def _is_wanted(self, place: native.CodePlace) -> bool:
-        """Is it the method of a breakpoint that waits?"""
-        name = native.decode(place.name)
+        """Is it the method of a breakpoint that waits, or one more instance of one that has a breakpoint?"""
+        name = native.decode(place.name).split(" [")[0]
+        if bare_name(name) in self._generic:
+            return True
         file = native.decode(place.file).replace("\\", "/")
         for breakpoint in user_breakpoints():
             if any(row.enabled for row in breakpoint.locations):
@@ -356,7 +386,7 @@ class Breakpoints:
                     return True
                 continue
             function = FUNCTION.match(text)
-            if function is not None and name.split(" [")[0] == function[1]:
+            if function is not None and function[1] in (name, bare_name(name)):
                 return True
         return False
 

@@ -2,6 +2,7 @@
 #include "code_breakpoints.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cinttypes>
 #include <cstdio>
 
@@ -33,10 +34,37 @@ bool ends_with(const std::string &path, const std::string &file)
 	       path[path.size() - file.size() - 1] == '/';
 }
 
+bool has(const std::vector<std::string> &names, const std::string &name)
+{
+	return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 /// A method without the number of its instance, or its arguments.
 std::string plain_name(const std::string &name)
 {
 	return name.substr(0, std::min(name.find(" ["), name.find('(')));
+}
+
+/// A method without generic arguments, as its users write it; names that the compiler has made keep their <.
+std::string bare_name(const std::string &name)
+{
+	std::string found;
+	size_t depth = 0, made = 0;
+	for (size_t i = 0; i < name.size(); i++) {
+		const bool opens = name[i] == '<', closes = name[i] == '>';
+		const auto before = static_cast<unsigned char>(i ? name[i - 1] : ' ');
+		if (opens && !made &&
+		    (depth || before == '_' || before >= 0x80 || std::isalnum(before))) {
+			depth++;
+		} else if (closes && depth) {
+			depth--;
+		} else if (!depth) {
+			made += opens;
+			made -= closes && made;
+			found += name[i];
+		}
+	}
+	return found;
 }
 
 } // namespace
@@ -68,6 +96,7 @@ void CodeBreakpoints::read(lldb::SBTarget &target, const hd_code *code)
 {
 	wishes_.clear();
 	methods_.clear();
+	generic_.clear();
 	is_waiting_ = false;
 	for (uint32_t i = 0; i < target.GetNumBreakpoints(); i++) {
 		lldb::SBBreakpoint breakpoint = target.GetBreakpointAtIndex(i);
@@ -83,8 +112,14 @@ void CodeBreakpoints::read(lldb::SBTarget &target, const hd_code *code)
 				continue;
 			wish.waits = false;
 			const uint64_t method = code ? hd_code_method(code, address) : 0;
-			if (method)
-				methods_.insert(method);
+			if (!method)
+				continue;
+			methods_.insert(method);
+			// Other instances of it may come, for other types.
+			const char *name = place.GetAddress().GetFunction().GetName();
+			const std::string own = plain_name(name ? name : "");
+			if (bare_name(own) != own)
+				generic_.insert(bare_name(own));
 		}
 		is_waiting_ |= wish.waits;
 		wishes_.push_back(wish);
@@ -112,11 +147,13 @@ bool CodeBreakpoints::wants(hd_session *session, const hd_code_place &place)
 		return true;
 	std::string file = place.file;
 	std::replace(file.begin(), file.end(), '\\', '/');
-	const std::string name = plain_name(place.name);
+	const std::string name = plain_name(place.name), bare = bare_name(name);
+	if (generic_.count(bare))
+		return true;
 	for (const Wish &wish : wishes_) {
 		if (!wish.waits)
 			continue;
-		if (wish.is_open || std::count(wish.functions.begin(), wish.functions.end(), name))
+		if (wish.is_open || has(wish.functions, name) || has(wish.functions, bare))
 			return true;
 		if (wish.file.empty() || !ends_with(file, wish.file))
 			continue;

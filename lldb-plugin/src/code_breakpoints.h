@@ -73,7 +73,8 @@ class CodeBreakpoints
 			 std::vector<std::string> &say);
 
 	std::vector<Wish> wishes_;
-	std::set<uint64_t> methods_; ///< those with a breakpoint
+	std::set<uint64_t> methods_;    ///< those with a breakpoint
+	std::set<std::string> generic_; ///< bare names of those that may have more instances
 	bool is_waiting_ = false;
 	std::set<lldb::break_id_t> told_; ///< that wait, of which the user knows
 	std::map<std::tuple<std::string, uint32_t, uint64_t>, bool>

@@ -110,6 +110,25 @@ class StartedTest(unittest.TestCase):
         self.assertRegex(between(text, 1), r"#0 .*Shop\.Program\.Finished ")
         self.assertRegex(between(text, 1), r"in Shop\.Bank\.Late at .*Program\.cs:\d+\n")
 
+    def test_breakpoints_are_in_all_instances_of_generic_methods(self) -> None:
+        text = run(
+            "instances:3",
+            "break Shop.Bank.Twice",
+            f"break Program.cs:{line_of('return function();')}",
+            "break Shop.Program.Finished",
+            "ignore 1 1000",
+            "ignore 2 1000",
+            "RUN",
+            "continue",
+            mark(1),
+            "info breakpoints",
+            mark(2),
+            "kill",
+        )
+        # Each round calls an instance for long, and one for references.
+        self.assertEqual(self.hits(between(text, 1)), [6, 6, 2])
+        self.assertIn("Shop.Bank.Twice<System.__Canon>", between(text, 1))
+
     def test_bpmd_sets_the_same_breakpoints(self) -> None:
         text = run(
             "late:3 lambda:2",

@@ -110,6 +110,21 @@ class StartedTest(unittest.TestCase):
         self.assertRegex(answers[2], at_line("Shop.Bank.Late", late))
         self.assertRegex(answers[3], at_line("Shop.Bank.Late", late))
 
+    def test_breakpoints_are_in_all_instances_of_generic_methods(self) -> None:
+        answers = self.run_program(
+            "instances:3",
+            "breakpoint set -n Shop.Bank.Twice",
+            f"breakpoint set -f Program.cs -l {line_of('return function();')}",
+            "breakpoint set -n Shop.Program.Finished",
+            "breakpoint modify -i 1000 1 2",
+            "RUN",
+            "process continue",
+            "breakpoint list",
+        )
+        found = hits(answers[6])
+        # Each round calls an instance for long, and one for references.
+        self.assertEqual([found[i] for i in (1, 2, 3)], [6, 6, 2], answers[6])
+
     def test_bpmd_sets_the_same_breakpoints(self) -> None:
         answers = self.run_program(
             "late:3 lambda:2",

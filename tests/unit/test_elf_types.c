@@ -138,9 +138,10 @@ TEST(a_class_has_its_base_first_and_its_fields_at_their_offsets)
 
 TEST(a_struct_is_a_value_and_an_unknown_type_only_a_name)
 {
-	static const struct fake_field fields[] = {
-		{ .name = "<Size>k__BackingField", .element = ELEMENT_I4 }, { 0 }
-	};
+	static const struct fake_field fields[] = { { .name = "<Size>k__BackingField",
+						      .element = ELEMENT_I4 },
+						    { .name = "Owner@", .element = ELEMENT_I4 },
+						    { 0 } };
 	uint64_t value = fake_class(
 		types, &(struct fake_class){ .name = "Value",
 					     .fields = fields,
@@ -158,6 +159,7 @@ TEST(a_struct_is_a_value_and_an_unknown_type_only_a_name)
 	ASSERT_UINT(table.rows[table.rows[number].target].kind, KIND_POINTER);
 	write_all();
 	CU_ASSERT(has_name("Size"));
+	CU_ASSERT(has_name("Owner"));
 	/* A control character is an escape. */
 	CU_ASSERT(has_name("Ns.Not\\nLoaded") || has_name("Ns.Not\\u000aLoaded"));
 }

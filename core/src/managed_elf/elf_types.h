@@ -79,7 +79,7 @@ static inline bool type_is_struct(const struct type *type)
 
 /**
  * "Name" of "<Name>k__BackingField" and of "<Name>5__2": the property, or the local of an async method or iterator, that the
- * compiler made a field for.
+ * compiler made a field for; of "Name@", the field of a record of F#.
  *
  * @param[out] ret_size Its bytes; 0: the field has no other name than its own.
  */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The sections .symtab and .strtab. */
+#include <string.h>
+
 #include "managed_elf/making.h"
 #include "managed_elf/names.h"
 #include "runtime/code.h"
@@ -50,6 +52,20 @@ static void write_symbol(const struct making *making, const struct code_function
 	text_append(symbols, (const char *)&symbol, sizeof(symbol));
 }
 
+/* One more name for an instance of something generic, whose own is @p name: users set breakpoints in all instances by it. */
+static void write_bare_symbol(const struct making *making, const struct code_function *function,
+			      uint32_t name, struct text *names, struct text *symbols)
+{
+	HD_CLEANUP(text) struct text bare = { 0 };
+	const char *own = names->bytes + name;
+	if (bare_name_append(&bare, own, managed_elf_name_size(own, strlen(own)))) {
+		write_symbol(making, function, (uint32_t)names->size, symbols);
+		text_append(names, bare.bytes, bare.size);
+		text_append(names, "", 1);
+	}
+	names->failed |= bare.failed;
+}
+
 enum hd_status making_symbols(struct making *making)
 {
 	struct text symbols = { 0 }, names = { 0 };
@@ -69,6 +85,8 @@ enum hd_status making_symbols(struct making *making)
 		function_name_append(making->runtime, function, &names);
 		text_append(&names, "", 1);
 		write_symbol(making, function, name, &symbols);
+		if (function->method_desc && function->part == CODE_METHOD && !names.failed)
+			write_bare_symbol(making, function, name, &names, &symbols);
 		if (function->method_desc) {
 			making->names[i] = name;
 			making->counts.methods += function->part == CODE_METHOD;

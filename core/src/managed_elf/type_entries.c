@@ -317,6 +317,11 @@ static bool has_field(const struct member_list *members, const char *name, size_
 
 const char *elf_field_word(const char *name, size_t *ret_size)
 {
+	const size_t length = strlen(name);
+	if (*name != '<' && length > 1 && name[length - 1] == '@') {
+		*ret_size = length - 1;
+		return name;
+	}
 	const char *end = *name == '<' ? strchr(name, '>') : NULL;
 	size_t size = end ? (size_t)(end - name - 1) : 0;
 	bool is_made = size && (strcmp(end, ">k__BackingField") == 0 ||

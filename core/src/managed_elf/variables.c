@@ -74,13 +74,6 @@ static bool find_types(struct variable_making *making)
 	return !making->types.failed;
 }
 
-/* Is it a type that the compiler made: for a lambda's variables, or for an async method or iterator? */
-static bool is_made(struct runtime *runtime, const struct type *type)
-{
-	const char *plus = strrchr(type_name(runtime, type, NULL), '+');
-	return plus && plus[1] == '<';
-}
-
 /* false: memory is exhausted */
 static bool add_kept(struct variable_making *making, const struct field *field, uint64_t head)
 {
@@ -120,7 +113,7 @@ static bool find_kept(struct variable_making *making)
 	struct runtime *runtime = making->making->runtime;
 	const struct method_variable *first = variables->rows;
 	if (!variables->argument_count || !first->name || strcmp(first->name, "this") != 0 ||
-	    !first->type || !is_made(runtime, first->type))
+	    !first->type || !type_name_is_made(type_name(runtime, first->type, NULL)))
 		return true;
 	enum hd_status status = field_list_read(runtime, first->type, &list, NULL);
 	uint64_t head = type_is_struct(first->type) ? 0 : DWARF_ADDRESS;

@@ -149,6 +149,10 @@ namespace Shop
                             return five > 4;
                         }) ? 1 : 0;
                     break;
+                case "instances":
+                    for (long i = 0; i < count; i++)
+                        done += Bank.Twice(() => i) + Bank.Twice(() => "text").Length > 0 ? 1 : 0;
+                    break;
                 case "pay":
                     for (long i = 0; i < count; i++)
                         done += Bank.PayAsync(left, i).Result == i ? 1 : 0;
