@@ -12,7 +12,7 @@ packages="
     zstd gdb lldb-14 liblldb-14-dev
 "
 for_tests="
-    libcunit1-dev strace gdbserver python3-jsonschema python3-pandas
+    libcunit1-dev ccache strace gdbserver python3-jsonschema python3-pandas
     clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev llvm-14 elfutils
     cppcheck shellcheck black mypy abigail-tools
     dpkg-dev lintian file chromium chromium-driver

@@ -15,6 +15,9 @@ cd "$(dirname "$0")/.."
 unset HEAPDUMP_TEST_SEED HEAPDUMP_TEST_ALL
 jobs=$(nproc)
 
+# What was compiled before is not compiled again, also of another clone: paths below this folder do not count.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+
 step() {
     printf '\n=== %s (after %d s)\n' "$*" "$SECONDS"
 }
@@ -26,7 +29,8 @@ build() {
     step "build $folder"
     # A folder that is there already keeps its generator.
     [ -f "$folder/CMakeCache.txt" ] || set -- -G Ninja "$@"
-    cmake -S . -B "$folder" -DCMAKE_BUILD_TYPE=Release -DHD_TESTS=ON "$@"
+    cmake -S . -B "$folder" -DCMAKE_BUILD_TYPE=Release -DHD_TESTS=ON -DCMAKE_C_COMPILER_LAUNCHER=ccache \
+        -DCMAKE_CXX_COMPILER_LAUNCHER=ccache "$@"
     cmake --build "$folder" -j "$jobs"
 }
 
