@@ -15,8 +15,6 @@
 /* Frames of an exception, and of a thread, and methods of a chain that are looked at. */
 #define FRAMES_MAX  256u
 #define METHODS_MAX 64u
-/* Base classes of an exception. */
-#define BASES_MAX 64u
 /* Nodes for which others wait that are looked at. */
 #define NODES_MAX 4096u
 /* The managed id of a main thread (Thread.cs). */
@@ -53,25 +51,14 @@ static bool any_waits_for_time(const struct waits *waits)
 	return false;
 }
 
-/* System.Exception, from which @p type derives. */
-static const struct type *base_of(struct runtime *runtime, const struct type *type)
-{
-	const struct type *base = type;
-	for (unsigned int i = 0; type && i < BASES_MAX && type_is_exception(runtime, type); i++) {
-		base = type;
-		type = type->parent ? type_find(runtime, type->parent) : NULL;
-	}
-	return base;
-}
-
 /* The MethodDesc of who has caught an exception; 0: the framework, or it is not known. */
 static uint64_t catcher_of(const struct waits *waits, const struct object *object)
 {
 	struct runtime *runtime = waits->heap->runtime;
 	struct exception_info info = {
 		.address = object->address,
-		.stack_trace_array =
-			exception_trace_of(waits->members, object, base_of(runtime, object->type)),
+		.stack_trace_array = exception_trace_of(waits->members, object,
+							type_exception_base(runtime, object->type)),
 	};
 	struct exception_frame frame;
 	enum code_owner owner = CODE_OF_FRAMEWORK; /* of the outermost frame */

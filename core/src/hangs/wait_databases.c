@@ -3,14 +3,11 @@
 
 #include <string.h>
 
-#include "analysis/async/async_graph.h"
 #include "framework/facts.h"
-#include "gc/references.h"
-#include "hangs/wait_holders.h"
 #include "hangs/wait_reach.h"
+#include "hangs/wait_references.h"
 #include "inspect/value.h"
 #include "util/alloc.h"
-#include "util/job.h"
 #include "util/text.h"
 
 /* UTF-16 units of the name of a database. */
@@ -125,63 +122,15 @@ static enum hd_status offer(struct search *search, uint64_t transaction, struct 
 	return HD_OK;
 }
 
-static enum hd_status look_at(struct search *search, uint64_t value, struct hd_error *err)
+/* The fields of an async method's "this" belong to all methods of the class. */
+static enum hd_status visit_reference(void *arg, const struct wait_reference *reference,
+				      struct hd_error *err)
 {
-	return wait_reaches(&search->reach, value, LEVELS) ? offer(search, search->reach.found, err)
-							   : HD_OK;
-}
-
-static enum hd_status look_at_thread(struct search *search, uint32_t row, struct hd_error *err)
-{
-	const struct thread_wait *wait = &search->reach.waits->rows[row];
-	size_t begin = wait->wait_end == WAIT_NO_FRAME ? 0 : wait->wait_end;
-	search->node = row;
-	if (wait->kind == WAIT_IDLE)
+	struct search *search = arg;
+	search->node = reference->node;
+	if (reference->is_this || !wait_reaches(&search->reach, reference->value, LEVELS))
 		return HD_OK;
-	for (size_t i = 0; i < wait->stack.roots_count; i++) {
-		const struct stack_root *root = &wait->stack.roots[i];
-		if (root->frame >= begin && root->frame != UINT32_MAX &&
-		    !(root->flags & (STACK_ROOT_INTERIOR | STACK_ROOT_CONSERVATIVE)))
-			TRY(look_at(search, root->value, err));
-	}
-	return HD_OK;
-}
-
-static enum hd_status look_at_method(struct search *search, uint32_t row, struct hd_error *err)
-{
-	const struct waits *waits = search->reach.waits;
-	const struct async_node *node = &waits->async->rows[row];
-	HD_CLEANUP(window) struct window window = { .memory = waits->heap->memory };
-	struct references references;
-	struct reference reference;
-	struct object object;
-	if (!async_node_has_passed(node) || !member_object(waits->members, node->holder, &object))
-		return HD_OK;
-	search->node = (uint32_t)waits->count + row;
-	uint64_t self = async_node_this(waits->async, node);
-	references_begin(&references, &window, &object);
-	while (references_next(&references, &reference)) {
-		/* The fields of its "this" belong to all methods of the class. */
-		if (reference.slot >= node->fields && reference.slot != self)
-			TRY(look_at(search, reference.value, err));
-	}
-	return HD_OK;
-}
-
-static enum hd_status look_at_all(struct search *search, struct job *job, struct hd_error *err)
-{
-	const struct waits *waits = search->reach.waits;
-	for (size_t i = 0; i < waits->count; i++) {
-		TRY(look_at_thread(search, (uint32_t)i, err));
-		TRY(job_check(job, 0, err));
-	}
-	for (size_t i = 0; i < waits->async->rows_count; i++) {
-		TRY(look_at_method(search, (uint32_t)i, err));
-		if (i % JOB_STRIDE == 0)
-			TRY(job_check(job, 0, err));
-	}
-	wait_rows_sort(search->rows);
-	return waits->async->failed || search->name.failed ? fail_nomem(err) : HD_OK;
+	return offer(search, search->reach.found, err);
 }
 
 enum hd_status wait_databases_find(const struct waits *waits, struct job *job,
@@ -193,7 +142,12 @@ enum hd_status wait_databases_find(const struct waits *waits, struct job *job,
 	search->reach.is_wanted = is_open;
 	search->rows = ret;
 	find_wanted(search);
-	enum hd_status status = search->count ? look_at_all(search, job, err) : HD_OK;
+	enum hd_status status = HD_OK;
+	if (search->count)
+		status = wait_references_visit(waits, visit_reference, search, job, err);
+	wait_rows_sort(ret);
+	if (status == HD_OK && search->name.failed)
+		status = fail_nomem(err);
 	text_deinit(&search->name);
 	return status;
 }

@@ -6,9 +6,9 @@
 
 #include "analysis/async/async_graph.h"
 #include "gc/references.h"
+#include "hangs/wait_references.h"
 #include "runtime/coreclr/types/type_name.h"
 #include "util/alloc.h"
-#include "util/job.h"
 #include "util/sort.h"
 
 /* Objects whose fields are looked at: larger ones are no classes of a program. */
@@ -216,54 +216,16 @@ static void look_at(struct holder_search *search, uint64_t value, bool only_mute
 	}
 }
 
-static void look_at_thread(struct holder_search *search, uint32_t row)
+/* Of a thread, and of an async method's "this", only a mutex counts in a field. */
+static enum hd_status visit_reference(void *arg, const struct wait_reference *reference,
+				      struct hd_error *err)
 {
-	const struct thread_wait *wait = &search->waits->rows[row];
-	size_t begin = wait->wait_end == WAIT_NO_FRAME ? 0 : wait->wait_end;
-	search->node = row;
-	if (wait->kind == WAIT_IDLE)
-		return;
-	for (size_t i = 0; i < wait->stack.roots_count; i++) {
-		const struct stack_root *root = &wait->stack.roots[i];
-		if (root->frame >= begin && root->frame != UINT32_MAX &&
-		    !(root->flags & (STACK_ROOT_INTERIOR | STACK_ROOT_CONSERVATIVE)))
-			look_at(search, root->value, true);
-	}
-}
-
-static void look_at_method(struct holder_search *search, uint32_t row)
-{
-	const struct waits *waits = search->waits;
-	const struct async_node *node = &waits->async->rows[row];
-	HD_CLEANUP(window) struct window window = { .memory = waits->heap->memory };
-	struct references references;
-	struct reference reference;
-	struct object object;
-	if (!async_node_has_passed(node) || !member_object(waits->members, node->holder, &object))
-		return;
-	search->node = (uint32_t)waits->count + row;
-	uint64_t self = async_node_this(waits->async, node);
-	references_begin(&references, &window, &object);
-	while (references_next(&references, &reference)) {
-		if (reference.slot >= node->fields)
-			look_at(search, reference.value, reference.slot == self);
-	}
-}
-
-static enum hd_status find_holders(struct holder_search *search, struct job *job,
-				   struct hd_error *err)
-{
-	const struct waits *waits = search->waits;
-	for (size_t i = 0; i < waits->count; i++) {
-		look_at_thread(search, (uint32_t)i);
-		TRY(job_check(job, 0, err));
-	}
-	for (size_t i = 0; i < waits->async->rows_count; i++) {
-		look_at_method(search, (uint32_t)i);
-		if (i % JOB_STRIDE == 0)
-			TRY(job_check(job, 0, err));
-	}
-	return waits->async->failed ? fail_nomem(err) : HD_OK;
+	struct holder_search *search = arg;
+	(void)err;
+	search->node = reference->node;
+	look_at(search, reference->value,
+		reference->is_this || reference->node < search->waits->count);
+	return HD_OK;
 }
 
 enum hd_status held_semaphores_find(const struct waits *waits, struct job *job,
@@ -275,7 +237,7 @@ enum hd_status held_semaphores_find(const struct waits *waits, struct job *job,
 					.inner = { .memory = waits->heap->memory } };
 	enum hd_status status = find_wanted(&search, err);
 	if (status == HD_OK && ret->rows_count)
-		status = find_holders(&search, job, err);
+		status = wait_references_visit(waits, visit_reference, &search, job, err);
 	window_deinit(&search.outer);
 	window_deinit(&search.inner);
 	return status;

@@ -38,6 +38,16 @@ bool type_is_exception(struct runtime *runtime, const struct type *type)
 				 net_type_name(NET_EXCEPTION));
 }
 
+const struct type *type_exception_base(struct runtime *runtime, const struct type *type)
+{
+	const struct type *base = type;
+	for (unsigned int i = 0; type && i < PARENTS_MAX && type_is_exception(runtime, type); i++) {
+		base = type;
+		type = type->parent ? type_find(runtime, type->parent) : NULL;
+	}
+	return base;
+}
+
 bool type_is_delegate(struct runtime *runtime, const struct type *type)
 {
 	return type->category == CATEGORY_CLASS &&

@@ -137,6 +137,8 @@ bool exception_frames_lost(struct heap *heap, struct exception_info *info, uint3
 uint64_t exception_inner_at(struct heap *heap, const struct exception_info *info, uint32_t index);
 /** Is @p type System.Exception or derived from it? */
 bool type_is_exception(struct runtime *runtime, const struct type *type);
+/** System.Exception, which @p type is, or from which it derives. */
+const struct type *type_exception_base(struct runtime *runtime, const struct type *type);
 
 /** A delegate: one target and method, or the list of a multicast delegate. */
 struct delegate_info {

@@ -6,9 +6,6 @@
 #include "framework/exception_trace.h"
 #include "util/alloc.h"
 
-/* Longer chains of base classes are damage. */
-#define BASES_MAX 256u
-
 /* The answer about a type, which is remembered. */
 enum {
 	KIND_NOT_ASKED,
@@ -36,17 +33,6 @@ void exception_counts_deinit(struct exception_counts *counts)
 	text_deinit(&counts->message);
 	text_deinit(&counts->remote);
 	*counts = (struct exception_counts){ 0 };
-}
-
-/* System.Exception, of which @p type is, or from which it derives. */
-static const struct type *find_base(struct runtime *runtime, const struct type *type)
-{
-	const struct type *base = type;
-	for (unsigned int i = 0; type && i < BASES_MAX && type_is_exception(runtime, type); i++) {
-		base = type;
-		type = type->parent ? type_find(runtime, type->parent) : NULL;
-	}
-	return base;
 }
 
 /* The field of System.Exception itself: a derived class may have one of the same name. */
@@ -185,7 +171,7 @@ enum hd_status exception_counts_add(struct exception_counts *counts, const struc
 		bool is_exception = type_is_exception(counts->heap->runtime, object->type);
 		*kind = is_exception ? KIND_EXCEPTION : KIND_ANOTHER;
 		if (is_exception && !counts->base)
-			counts->base = find_base(counts->heap->runtime, object->type);
+			counts->base = type_exception_base(counts->heap->runtime, object->type);
 	}
 	if (*kind != KIND_EXCEPTION)
 		return HD_OK;
