@@ -61,6 +61,7 @@ def metadata(platform: str) -> dict[str, bytes]:
     return {
         "METADATA": (about + page).encode(),
         "WHEEL": wheel.encode(),
+        "entry_points.txt": b"[console_scripts]\nheapdump = heapdump.__main__:main\n",
         "NOTICE": NOTICE.encode(),
         "LICENSE": (SOURCE / "LICENSE").read_bytes(),
         "copyright": (SOURCE / "scripts" / "debian" / "copyright").read_bytes(),

@@ -49,5 +49,7 @@ assert heapdump.__file__.startswith(sys.prefix), heapdump.__file__
 print("wheel_test: heapdump", heapdump.library_version(), "works")
 CODE
 env/bin/python use.py "$source_root"
+[ "$(env/bin/heapdump --version)" = "$(env/bin/python -m heapdump --version)" ]
+env/bin/heapdump "$source_root/corefiles/bubblecs.heap" gcroot 1ce056 | grep -q BubbleCS.GameBoard
 env/bin/pip uninstall -q -y heapdump
 [ -z "$(find env -name 'heapdump*')" ] || { echo "wheel_test: files are left after pip uninstall" >&2; exit 1; }

@@ -7,6 +7,16 @@ from typing import Any, Iterator
 
 from heapdump import arrow
 from heapdump.rows import LIST, MEMBERS, RECORD, Rows, Table
+from heapdump.text import as_table
+
+
+def _members(members: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """The values of an answer's members, by the names that lead to them."""
+    for name, value in members.items():
+        if isinstance(value, dict):
+            yield from _members(value, f"{path}{name}.")
+        elif value is not None:
+            yield f"{path}{name}", value
 
 
 class Answer:
@@ -52,6 +62,16 @@ class Answer:
         count = f"{self._rows.count(main)} rows; " if main else ""
         names = {table.partition(".")[0] for table in self.tables} | set(self.members)
         return f"<answer of {self._command}: {count}{', '.join(sorted(names)) or 'nothing'}>"
+
+    def __str__(self) -> str:
+        """The rows of the main table as people read them, up to 50; without one, the members."""
+        main = self._rows.find(None)
+        count = self._rows.count(main) if main else 0
+        if main and count:
+            return as_table(self, count)
+        return as_table(
+            ({"name": name, "value": value} for name, value in _members(self.members)), 0
+        )
 
     def failure(self, message: str) -> Exception:
         """The exception for a table that is not there."""

@@ -3,6 +3,7 @@
 """The Python package: commands, objects, errors, threads."""
 from __future__ import annotations
 
+import contextlib
 import copy
 import gc
 import json
@@ -359,6 +360,23 @@ class CommandsTest(unittest.TestCase):
         self.assertIs(answer.complete, True)
         self.assertEqual(answer.members["findings"], [])
         self.assertEqual([list(row) for row in answer], [["n"]])
+
+    def test_an_answer_is_shown_as_a_table(self) -> None:
+        lines = str(self.heap.clrthreads()).splitlines()
+        self.assertEqual(lines[0].split()[:3], ["id", "os_id", "address"])
+        self.assertEqual(len(lines), 1 + len(list(self.heap.clrthreads())))
+        lines = str(self.heap.sql("SELECT address, 'a\x1b[31m' AS x FROM objects")).splitlines()
+        self.assertEqual(len(lines), 52)
+        self.assertIn(r"a\u001b[31m", lines[1])
+        self.assertEqual(lines[-1], "(50 of 72861 rows)")
+        self.assertIn("runtime.version", str(self.heap.info()))
+        self.assertEqual(
+            str(self.heap.sql("SELECT 1 AS one WHERE 0")).split()[:2], ["name", "value"]
+        )
+        for name in self.heap.commands:
+            if name not in self.NOT_HERE:
+                with contextlib.suppress(heapdump.HeapdumpError):
+                    self.assertTrue(str(self.heap.run(name, *self.WORDS.get(name, ()))), name)
 
     def test_failures_have_a_status(self) -> None:
         with self.assertRaises(heapdump.HeapdumpError) as caught:
