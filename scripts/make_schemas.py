@@ -40,6 +40,8 @@ MORE = (
     ("corefiles/bubblecs.heap", "export {folder}/exported.gcdump"),
     (LEAK, "export {folder}/managed.elf"),
     ("corefiles/bubblecs.heap", "report -o {folder}/report.html"),
+    ("corefiles/bubblecs.heap", "sql -o {folder}/rows.parquet SELECT 1"),
+    ("corefiles/bubblecs.heap", "export {folder}/refs.arrows -table refs"),
 )
 # These have no document, or only when there is a .NET process: collect.
 WITHOUT = ("collect", "close")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""export DIR.parquet, FILE.arrows: files keep the rules of the format, and have the rows of sql."""
+"""export DIR.parquet, FILE.arrows, sql -o: files keep the rules of the format, and have the rows of sql."""
 from __future__ import annotations
 
 import contextlib
@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from arrow_file import Arrow  # noqa: E402
 from cores import LEAK  # noqa: E402
 from parquet_file import Parquet  # noqa: E402
-from shell_program import BUBBLECS, PROGRAM, environment, run  # noqa: E402
+from shell_program import BUBBLECS, PROGRAM, environment, large_dump, run  # noqa: E402
 
 TABLES = {"types", "objects", "refs", "roots", "strings", "findings"}
 TIMEOUT = 300
@@ -179,6 +179,96 @@ class Columns(unittest.TestCase):
                 self.assertEqual(arrow.batches, [1 << 20, 300])
                 self.assertEqual(arrow.columns["address"][-1], count * 24)
 
+    def output(self, target: str, text: str, *words: str) -> dict[str, list[Any]]:
+        """The columns of a query, which are the same in both formats."""
+        with tempfile.TemporaryDirectory() as folder:
+            found: list[dict[str, list[Any]]] = []
+            for ending in ("parquet", "arrows"):
+                path = Path(folder) / f"rows.{ending}"
+                done = run(target, "sql", text, "-o", str(path), *words)
+                self.assertEqual(done.status, 0, done.err)
+                self.assertRegex(done.out, r"^Wrote .*: [\d,]+ rows?\.\n$")
+                file = Parquet(path) if ending == "parquet" else Arrow(path)
+                self.assertEqual(file.metadata["heapdump.command"], "sql")
+                found.append(file.columns)
+            self.assertEqual(found[0], found[1])
+            return found[0]
+
+    def test_rows_of_a_query(self) -> None:
+        text = (
+            "SELECT type, count(*) AS n, sum(size) AS s, avg(size) AS mean, min(address) = 0 AS no,"
+            " NULL AS lost FROM objects GROUP BY type ORDER BY type"
+        )
+        columns = self.output(LEAK, text)
+        rows = query(LEAK, text)
+        for name in ("type", "n", "s", "no"):
+            self.assertEqual(columns[name], [row[name] for row in rows])
+        self.assertEqual(
+            [round(x, 6) for x in columns["mean"]], [round(r["mean"], 6) for r in rows]
+        )
+        self.assertEqual(set(columns["lost"]), {None})
+        columns = self.output(LEAK, "SELECT address, mt, size FROM objects", "-limit", "7")
+        self.assertEqual([len(column) for column in columns.values()], [7, 7, 7])
+        self.assertEqual(self.output(BUBBLECS, "SELECT type FROM objects WHERE 0"), {"type": []})
+
+    def test_columns_of_several_types(self) -> None:
+        columns = self.output(
+            BUBBLECS,
+            "SELECT 1 AS a, 1 AS b, NULL AS c, -1 AS d UNION ALL SELECT 'x', 2.5, NULL, 1 << 40"
+            " UNION ALL SELECT NULL, NULL, NULL, NULL",
+        )
+        self.assertEqual(columns["a"], ["1", "x", None])
+        self.assertEqual(columns["b"], [1.0, 2.5, None])
+        self.assertEqual(columns["c"], [None, None, None])
+        self.assertEqual(columns["d"], [-1, 1 << 40, None])
+
+    def test_a_type_that_changes_after_many_rows(self) -> None:
+        """The first group of rows has numbers, and a later one has a text: all become texts."""
+        dump = large_dump()
+        text = "SELECT CASE WHEN address = 0x16e3600 THEN 'here' ELSE size END AS a FROM objects"
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "rows.parquet"
+            done = run(dump, "sql", text, "-o", str(path))
+            self.assertEqual(done.status, 0, done.err)
+            file = Parquet(path)
+            self.assertEqual(len(file.groups), 2)
+            self.assertEqual(set(file.columns["a"]), {"24", "here"})
+            self.assertEqual(file.columns["a"].index("here"), 0x16E3600 // 16 - 1)
+            self.assertEqual(os.listdir(folder), ["rows.parquet"])
+
+    def test_rows_as_csv(self) -> None:
+        text = "SELECT type, count(*) AS n FROM objects GROUP BY type"
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "rows.csv"
+            done = run(LEAK, "sql", "-o", str(path), text)
+            self.assertEqual(done.status, 0, done.err)
+            self.assertEqual(done.out, f"Wrote {path}: 87 rows.\n")
+            wanted = run(LEAK, "sql", text, "--format", "csv", "-limit", "0").out
+            self.assertEqual(path.read_bytes(), wanted.encode())
+            answer = run(LEAK, "sql", text, "-o", str(path), "--json").json()
+            self.assertEqual([answer["format"], answer["written"]], ["csv", 87])
+
+    def test_a_query_that_fails_leaves_nothing(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for ending in ("parquet", "arrows", "csv"):
+                path = str(Path(folder) / f"rows.{ending}")
+                query_text = "SELECT CASE WHEN type LIKE '%Thread' THEN abs(-9223372036854775808) END FROM objects"
+                done = run(LEAK, "sql", query_text, "-o", path)
+                self.assertEqual(done.status, 2, done.err)
+                self.assertIn("integer overflow", done.err)
+                full = subprocess.run(
+                    [PROGRAM, LEAK, "sql", "SELECT * FROM strings", "-o", path],
+                    capture_output=True,
+                    text=True,
+                    env=environment(),
+                    timeout=TIMEOUT,
+                    check=False,
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, 9_000)),
+                )
+                self.assertEqual(full.returncode, 3, full.stderr)
+                self.assertIn("File too large", full.stderr)
+            self.assertEqual(os.listdir(folder), [])
+
     def test_wrong_words(self) -> None:
         for words, told in (
             (["x.parquet", "-live"], "has a column"),
@@ -196,6 +286,18 @@ class Columns(unittest.TestCase):
                 self.assertIn(done.status, (2, 3))
                 self.assertIn(told, done.err)
                 self.assertFalse(Path(words[0]).exists())
+
+    def test_wrong_words_of_sql(self) -> None:
+        for words, told in (
+            (["-o", "x.xlsx"], "ends in .parquet, .arrows or .csv"),
+            (["-o", "x.csv", "--format", "csv"], "the rows go to the file"),
+            (["-o", "-"], "ends in .parquet, .arrows or .csv"),
+        ):
+            with self.subTest(words=words):
+                done = run(BUBBLECS, "sql", "SELECT 1", *words)
+                self.assertEqual(done.status, 2)
+                self.assertIn(told, done.err)
+                self.assertFalse(Path(words[1]).exists())
 
     def test_a_folder_that_is_there(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

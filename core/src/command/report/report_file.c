@@ -3,6 +3,7 @@
 
 #include <strings.h>
 
+#include "command/answer_aside.h"
 #include "command/completeness.h"
 #include "command/report/page.h"
 #include "command/report/report_answer.h"
@@ -58,36 +59,6 @@ static int write_to_file(void *arg, const char *bytes, size_t size)
 	return output_file_write(arg, bytes, size) ? 0 : -1;
 }
 
-/* The answer of a call, while another one is written. */
-struct set_aside {
-	struct out out;
-	struct json json;
-	struct answer answer;
-	bool as_json;
-};
-
-static void set_answer_aside(struct call *call, const struct hd_sink *sink,
-			     enum answer_format format, struct set_aside *ret)
-{
-	*ret = (struct set_aside){ call->out, call->json, call->answer, call->as_json };
-	out_init(&call->out, sink, 0, false);
-	call->as_json = format == FORMAT_JSON;
-	call->out.is_document = call->as_json;
-	call->out.ends_crlf = format == FORMAT_CSV;
-	call->json = (struct json){ .out = &call->out };
-	answer_init(&call->answer, format, &call->out, &call->json);
-	call->answer.is_raw_csv = call->settings.raw_csv;
-}
-
-static void take_answer_back(struct call *call, const struct set_aside *aside)
-{
-	text_deinit(&call->out.text);
-	call->out = aside->out;
-	call->json = aside->json;
-	call->answer = aside->answer;
-	call->as_json = aside->as_json;
-}
-
 static enum hd_status write_report_kind(struct call *call, const struct report *report,
 					enum report_kind kind, uint64_t most)
 {
@@ -101,10 +72,7 @@ static enum hd_status write_report_kind(struct call *call, const struct report *
 		if (call->as_json)
 			call_end_document(call, HD_OK);
 	}
-	out_flush(&call->out);
-	if (!call->out.stopped)
-		return HD_OK;
-	return call->out.text.failed ? fail_nomem(call->err) : fail_cancelled(call->err);
+	return answer_aside_flush(call);
 }
 
 static enum hd_status write_whole(struct call *call, const struct report *report, const char *path,
@@ -112,14 +80,14 @@ static enum hd_status write_whole(struct call *call, const struct report *report
 {
 	enum report_kind kind = kind_of_path(path);
 	struct output_file file;
-	struct set_aside aside;
+	struct answer_aside aside;
 	TRY(output_file_open(&file, path, &call->job, call->err));
 	const struct hd_sink sink = { .struct_size = sizeof(sink),
 				      .arg = &file,
 				      .write = write_to_file };
-	set_answer_aside(call, &sink, report_kinds[kind].format, &aside);
+	answer_set_aside(call, &sink, report_kinds[kind].format, &aside);
 	enum hd_status status = write_report_kind(call, report, kind, most);
-	take_answer_back(call, &aside);
+	answer_take_back(call, &aside);
 	if (status != HD_OK && !file.error) {
 		output_file_abandon(&file);
 		return status;

@@ -7,29 +7,22 @@
 #include "command/heap/heap_call.h"
 #include "command/sql/sql_columns.h"
 #include "command/sql/sql_database.h"
+#include "command/sql/sql_output.h"
+#include "command/sql/sql_result.h"
 #include "command/table.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
-#define SQL_OPTIONS(X) \
-	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "list at most N rows (0 = all)", NULL)
+#define SQL_OPTIONS(X)                                                                  \
+	X(OPT_LIMIT, "limit", VALUE_NUMBER, "N", "list at most N rows (0 = all)", NULL) \
+	X(OPT_OUTPUT, "o", VALUE_OUTPUT, "FILE",                                        \
+	  "write the rows to FILE, which ends in .parquet, .arrows or .csv", NULL)
 
 OPTIONS(sql, SQL_OPTIONS);
 
 /* So many rows are looked at for the widths of a table of text; a column is not wider than WIDTH_MAX. */
 #define ROWS_MEASURED 200u
 #define WIDTH_MAX     100u
-
-/* The columns of a result. */
-struct result {
-	struct call *call;
-	sqlite3_stmt *statement;
-	struct column columns[SCHEMA_COLUMNS_MAX];
-	char *names[SCHEMA_COLUMNS_MAX];
-	uint8_t widths[SCHEMA_COLUMNS_MAX];
-	struct schema schema;
-	size_t count;
-};
 
 /* The rows by which a table of text is laid out, until they are written. */
 struct measured {
@@ -38,122 +31,12 @@ struct measured {
 	size_t count;
 };
 
-static enum cell_kind kind_of(const char *declared)
-{
-	if (declared && strcmp(declared, "ADDRESS") == 0)
-		return KIND_ADDRESS;
-	if (declared && strcmp(declared, "BYTES") == 0)
-		return KIND_BYTES;
-	return KIND_ANY;
-}
-
-static bool is_taken(const struct result *result, const char *name)
-{
-	for (size_t i = 0; i < result->count; i++) {
-		if (strcmp(result->names[i], name) == 0)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Replace what no name of a column has in any format: points, which JSON would take for objects, quotes,
- * backslashes, and what nobody sees.
- */
-static void clean_name(char *name)
-{
-	char *to = name;
-	for (size_t left = strlen(name), length; left; left -= length, name += length) {
-		length = utf8_length(name, left);
-		bool is_bad = !length || strchr(".\"\\", *name) || utf8_is_invisible(name, length);
-		length = length ? length : 1;
-		if (is_bad) {
-			*to++ = '_';
-		} else {
-			memmove(to, name, length);
-			to += length;
-		}
-	}
-	*to = '\0';
-}
-
-/* A name that no other column has. */
-static char *name_column(const struct result *result, const char *name)
-{
-	char buf[96];
-	(void)snprintf(buf, sizeof(buf) - 8, "%s", name ? name : "");
-	clean_name(buf);
-	size_t size = strlen(buf);
-	for (unsigned int i = 2; is_taken(result, buf); i++)
-		(void)snprintf(buf + size, sizeof(buf) - size, "_%u", i);
-	return mem_strndup(buf, strlen(buf));
-}
-
-static enum hd_status describe_result(struct result *result)
-{
-	int count = sqlite3_column_count(result->statement);
-	if (count > (int)SCHEMA_COLUMNS_MAX) {
-		return fail(result->call->err, HD_ERR_ARGUMENT, 0,
-			    "a result has at most %u columns, this one has %d", SCHEMA_COLUMNS_MAX,
-			    count);
-	}
-	for (int i = 0; i < count; i++) {
-		char *name = name_column(result, sqlite3_column_name(result->statement, i));
-		TRY_MEMORY(name, result->call->err);
-		const char *declared = sqlite3_column_decltype(result->statement, i);
-		result->names[i] = name;
-		result->columns[i] = (struct column){
-			.name = name,
-			.heading = name,
-			.kind = kind_of(declared),
-			.look = declared && strcmp(declared, "TEXT") == 0 ? LOOK_LEFT : 0,
-		};
-		result->count++;
-	}
-	result->schema = (struct schema){
-		.name = "rows",
-		.columns = result->columns,
-		.count = result->count,
-		.is_main = true,
-	};
-	return HD_OK;
-}
-
-static struct cell read_cell(const struct result *result, size_t column)
-{
-	sqlite3_stmt *statement = result->statement;
-	int i = (int)column;
-	bool is_number = result->columns[column].kind != KIND_ANY;
-	switch (sqlite3_column_type(statement, i)) {
-	case SQLITE_INTEGER:
-		if (is_number)
-			return cell_number((uint64_t)sqlite3_column_int64(statement, i));
-		return cell_of(KIND_SIGNED, cell_signed(sqlite3_column_int64(statement, i)));
-	case SQLITE_FLOAT:
-		return cell_of(KIND_REAL, cell_real(sqlite3_column_double(statement, i)));
-	case SQLITE_TEXT:
-	case SQLITE_BLOB: {
-		const char *text = (const char *)sqlite3_column_blob(statement, i);
-		size_t size = (size_t)sqlite3_column_bytes(statement, i);
-		return cell_of(KIND_TEXT, cell_text(size ? text : "", size));
-	}
-	default:
-		return (struct cell){ 0 };
-	}
-}
-
-static void read_row(const struct result *result, struct cell *cells)
-{
-	for (size_t i = 0; i < result->count; i++)
-		cells[i] = read_cell(result, i);
-}
-
 /* A copy of a row whose texts are its own; false: memory is exhausted. */
-static bool keep_result_row(const struct result *result, struct measured *measured)
+static bool keep_result_row(const struct sql_result *result, struct measured *measured)
 {
 	struct cell *cells = measured->cells[measured->count];
 	char **texts = measured->texts[measured->count++];
-	read_row(result, cells);
+	sql_result_row(result, cells);
 	bool is_kept = true;
 	for (size_t i = 0; i < result->count; i++) {
 		struct cell *cell = &cells[i];
@@ -186,7 +69,7 @@ static bool is_left(const struct measured *measured, size_t column)
 }
 
 /* As wide as its longest value of those; the last one of text is as long as it is. */
-static void measure(struct result *result, const struct measured *measured)
+static void measure(struct sql_result *result, const struct measured *measured)
 {
 	HD_CLEANUP(text) struct text text = { 0 };
 	for (size_t i = 0; i < result->count; i++) {
@@ -207,22 +90,12 @@ static void measure(struct result *result, const struct measured *measured)
 	}
 }
 
-/* Go to the next row; false at the end. */
-static enum hd_status step(struct sql_database *database, const struct result *result, bool *ret)
-{
-	int code = sqlite3_step(result->statement);
-	*ret = code == SQLITE_ROW;
-	if (code == SQLITE_ROW || code == SQLITE_DONE)
-		return HD_OK;
-	return sql_database_fail(database, code);
-}
-
-static enum hd_status measure_rows(struct sql_database *database, struct result *result,
+static enum hd_status measure_rows(struct sql_database *database, struct sql_result *result,
 				   struct measured *measured, bool *ret_more)
 {
 	bool is_there = true;
 	while (measured->count < ROWS_MEASURED) {
-		TRY(step(database, result, &is_there));
+		TRY(sql_result_step(database, result, &is_there));
 		if (!is_there)
 			break;
 		TRY_MEMORY(keep_result_row(result, measured), result->call->err);
@@ -240,7 +113,7 @@ static bool write_row(struct call *call, const struct cell *cells)
 	return true;
 }
 
-static enum hd_status write_rows(struct sql_database *database, struct result *result,
+static enum hd_status write_rows(struct sql_database *database, struct sql_result *result,
 				 const struct measured *measured, bool has_more)
 {
 	struct call *call = result->call;
@@ -252,10 +125,10 @@ static enum hd_status write_rows(struct sql_database *database, struct result *r
 		goes_on = write_row(call, measured->cells[i]);
 	while (goes_on && has_more) {
 		struct cell cells[SCHEMA_COLUMNS_MAX];
-		TRY(step(database, result, &has_more));
+		TRY(sql_result_step(database, result, &has_more));
 		if (!has_more)
 			break;
-		read_row(result, cells);
+		sql_result_row(result, cells);
 		goes_on = write_row(call, cells);
 		TRY(call_check(call));
 	}
@@ -264,9 +137,14 @@ static enum hd_status write_rows(struct sql_database *database, struct result *r
 	return HD_OK;
 }
 
-static enum hd_status answer_statement(struct sql_database *database, struct result *result)
+static enum hd_status answer_statement(struct sql_database *database, struct sql_result *result)
 {
-	TRY(describe_result(result));
+	const struct value *output = &result->call->options[OPT_OUTPUT];
+	TRY(sql_result_describe(result));
+	if (output->given) {
+		uint64_t limit = call_limit(result->call, OPT_LIMIT, UINT64_MAX);
+		return sql_output_write(database, result, output->text, limit);
+	}
 	struct measured *measured = mem_calloc(1, sizeof(*measured));
 	TRY_MEMORY(measured, result->call->err);
 	bool has_more = true;
@@ -309,7 +187,7 @@ static int compile(struct sql_database *database, const char *query, sqlite3_stm
 
 static enum hd_status run_query(struct sql_database *database, const char *query)
 {
-	struct result result = { .call = database->source.call };
+	struct sql_result result = { .call = database->source.call };
 	const char *rest = "";
 	int code = compile(database, query, &result.statement, &rest);
 	if (code != SQLITE_OK)
@@ -324,9 +202,14 @@ static enum hd_status run_query(struct sql_database *database, const char *query
 	if (status == HD_OK)
 		status = answer_statement(database, &result);
 	(void)sqlite3_finalize(result.statement);
-	for (size_t i = 0; i < result.count; i++)
-		mem_free(result.names[i]);
+	sql_result_deinit(&result);
 	return status;
+}
+
+static enum hd_status check_sql(struct call *call)
+{
+	const struct value *output = &call->options[OPT_OUTPUT];
+	return output->given ? sql_output_check(call, output->text) : HD_OK;
 }
 
 static enum hd_status run_sql(struct call *call)
@@ -353,7 +236,8 @@ COMMAND(sql, .has_rows = true, .is_raw = true, .summary = "ask the heap with SQL
 		"One SELECT statement of SQLite over the tables below, which can be read and not\n"
 		"changed. Addresses are numbers: 0x7f0fd5c0b2f8. A column of addresses is shown in\n"
 		"hexadecimal; what is computed from one is a number: printf('%x', max(address)).\n"
-		"Tables of the same name as a command hold its answer.\n",
+		"Tables of the same name as a command hold its answer. With -o the rows go to a file,\n"
+		"for DuckDB and pandas (.parquet), for programs with Arrow (.arrows), or as .csv.\n",
 	.example = "sql \"SELECT type, count(*) FROM objects GROUP BY type\"",
 	.needs = NEEDS_EITHER, .options = sql_options, .words = { { "SELECT", VALUE_TEXT, false } },
-	.append_help = append_sql_help);
+	.check = check_sql, .append_help = append_sql_help);

@@ -18,6 +18,9 @@ static bool find_types(struct rows_file *file)
 	bool has_changed = false;
 	for (size_t i = 0; i < file->table.count; i++) {
 		enum column_type type = column_type_of(file->kinds[i], &file->facts[i]);
+		if (type == COLUMN_NULL && file->is_text[i]) {
+			type = COLUMN_TEXT;
+		}
 		has_changed |= type != file->types[i];
 		file->types[i] = type;
 		file->fields[i].type = field_type_of(type);

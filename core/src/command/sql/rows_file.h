@@ -15,6 +15,7 @@ struct rows_file {
 	/** They know all rows so far; where kinds is HD_KIND_ANY, they tell the type. */
 	struct column_facts facts[FIELDS_MAX];
 	enum column_type types[FIELDS_MAX];
+	bool is_text[FIELDS_MAX]; /**< so is a column without values: it was declared as text */
 	struct chunk *chunk;
 	struct field_writer writer;
 	bool is_begun;
