@@ -59,8 +59,10 @@ static struct exception_text read_text(struct exception_counts *counts, const st
 		return text;
 	}
 	text.size = buffer->size;
-	if (!buffer->bytes)
-		text_puts(buffer, " "); /* so that an empty text is not null */
+	/* An empty text is not null. */
+	char *room = buffer->bytes ? NULL : text_extend_more(buffer, 1);
+	if (room)
+		*room = ' ';
 	text.bytes = buffer->bytes;
 	text.is_cut = length > max;
 	return text;
