@@ -263,11 +263,12 @@ TEST(a_small_list_for_each_of_many_objects_wastes)
 	CU_ASSERT(strstr(finding->title, "60,000 small List in Shop.Box.content") != NULL);
 }
 
-/* Boxes with strings of 100 characters, of which @p values differ; held by a static. */
-static void hold_strings(uint32_t count, uint32_t values)
+/* Boxes with strings of 100 characters, of which @p values differ. */
+static void hold_strings_by(enum scene_root root, unsigned int generation, uint32_t count,
+			    uint32_t values)
 {
 	char text[101];
-	scene_segment(scene, GENERATION_2, (uint64_t)count * (232 + 32 + 8) + KILO);
+	scene_segment(scene, generation, (uint64_t)count * (232 + 32 + 8) + KILO);
 	uint64_t all = fake_object(scene->fake, scene->fake->object_array_type, count);
 	for (uint32_t i = 0; i < count; i++) {
 		(void)snprintf(text, sizeof(text), "%0100u", i % values);
@@ -275,7 +276,38 @@ static void hold_strings(uint32_t count, uint32_t values)
 		scene_set(scene, box, 0, fake_string(scene->fake, text));
 		scene_set_element(scene, all, i, box);
 	}
-	scene_hold(scene, SCENE_STATIC, all);
+	scene_hold(scene, root, all);
+}
+
+static void hold_strings(uint32_t count, uint32_t values)
+{
+	hold_strings_by(SCENE_STATIC, GENERATION_2, count, values);
+}
+
+TEST(equal_strings_of_the_main_thread_waste)
+{
+	hold_strings_by(SCENE_STACK, GENERATION_2, 20000, 3);
+	const struct report_finding *finding = scene_finding(scene, "duplicates");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_MEDIUM);
+	ASSERT_UINT(finding->objects, 19997);
+}
+
+TEST(equal_strings_of_another_thread_are_low)
+{
+	scene->more_threads = 1;
+	scene_segment(scene, GENERATION_2, KILO);
+	scene_hold(scene, SCENE_STACK, fake_object(scene->fake, box_type, 0));
+	hold_strings_by(SCENE_STACK, GENERATION_2, 20000, 3);
+	const struct report_finding *finding = scene_finding(scene, "duplicates");
+	REQUIRE(finding);
+	ASSERT_UINT(finding->severity, SEVERITY_LOW);
+}
+
+TEST(a_thread_works_on_young_strings)
+{
+	hold_strings_by(SCENE_STACK, GENERATION_1, 20000, 3);
+	CU_ASSERT_PTR_NULL(scene_finding(scene, "duplicates"));
 }
 
 TEST(strings_with_equal_content_waste)

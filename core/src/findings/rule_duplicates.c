@@ -16,6 +16,10 @@
 #define VALUES_MAX    8000000u
 #define SAMPLE        2000u
 #define REFERRERS_MAX 4u
+/* Objects on the way to the root of a copy. */
+#define STEPS_MAX 4096u
+/* The managed id of the main thread (Thread.cs). */
+#define MAIN_ID 1u
 /* Bytes of arrays that are read. */
 #define READ_MAX ((uint64_t)512 << 20)
 /* So many bytes of copies of which most are young may be gone soon. */
@@ -117,7 +121,16 @@ static bool is_of_collection(struct report_facts *facts, uint32_t node)
 	       !type_is_array(facts_type(facts, before));
 }
 
-/* Go through those that the process holds, up to the limit of values. */
+/* Does the process hold it, or a thread that has had it over collections? */
+static bool is_kept(const struct report_facts *facts, uint32_t node)
+{
+	return facts->classes[node] == CLASS_PROCESS ||
+	       (facts->classes[node] == CLASS_THREAD &&
+		facts_generation(facts, node) >= GENERATION_2 &&
+		facts_generation(facts, node) < GENERATION_UNKNOWN);
+}
+
+/* Go through those that are kept, up to the limit of values. */
 static enum hd_status count_values(struct report *report, const struct typed_nodes *all,
 				   struct duplicate_values *values, uint8_t *again,
 				   struct hd_error *err)
@@ -131,7 +144,7 @@ static enum hd_status count_values(struct report *report, const struct typed_nod
 		uint64_t hash;
 		if (i % JOB_STRIDE == 0 && !job_step(facts->job, 0, 0))
 			return fail_cancelled(err);
-		if (facts->classes[all->nodes[i]] != CLASS_PROCESS ||
+		if (!is_kept(facts, all->nodes[i]) ||
 		    !facts_object(facts, all->nodes[i], &object) ||
 		    !hash_content(&window, &object, &hash) ||
 		    (!object.type->is_string && is_of_collection(facts, all->nodes[i])))
@@ -163,8 +176,18 @@ static enum hd_status count_values(struct report *report, const struct typed_nod
 /* Who refers to a part of the copies. */
 struct duplicate_holders {
 	struct tally types, fields;
-	uint64_t young, all; /* copies that were asked */
+	uint64_t young, passing, all; /* copies that were asked */
 };
+
+/* Does the main thread hold it, which lives as long as the process? */
+static bool is_of_main(const struct report *report, uint32_t node)
+{
+	const struct graph_origins *origins = &report->facts.graph->origins;
+	uint64_t steps = STEPS_MAX;
+	uint32_t root = holder_root(report, node, &steps);
+	uint32_t thread = root == HD_NONE ? HD_NONE : origins->details[root].thread;
+	return thread < origins->thread_count && origins->threads[thread].id == MAIN_ID;
+}
 
 /* A number for the field, or the element of an array, by which @p from refers to @p to. */
 static uint64_t field_key(const struct hd_graph *graph, uint32_t from, uint32_t to)
@@ -212,6 +235,7 @@ static void count_holders(struct report *report, const struct typed_nodes *all,
 		}
 		ret->all++;
 		ret->young += facts_generation(facts, node) < GENERATION_2;
+		ret->passing += facts->classes[node] == CLASS_THREAD && !is_of_main(report, node);
 		if (begin < end && end - begin <= REFERRERS_MAX)
 			note_holder(facts, node, reverse->targets[begin], ret);
 	}
@@ -262,8 +286,8 @@ static enum hd_status judge_values(struct report *report, const struct duplicate
 	uint64_t bytes_all;
 	size_t field = largest_field(fields, &bytes_all);
 	bool is_most = fields->bytes[field] * 2 > bytes_all;
-	if (finding.bytes < YOUNG_MAX && of->young * 2 > of->all &&
-	    !is_in_pile(report, fields->first[field]))
+	bool is_young = finding.bytes < YOUNG_MAX && of->young * 2 > of->all;
+	if ((is_young && !is_in_pile(report, fields->first[field])) || of->passing * 2 > of->all)
 		finding.severity = SEVERITY_LOW;
 	finding.member_type = (uint32_t)holders->keys[top];
 	holder_find(report, fields->first[field], &finding.holder);
