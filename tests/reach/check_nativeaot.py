@@ -41,7 +41,7 @@ SERVER = {
 }
 TRUTH = HERE / "truth.cs"
 
-PROJECT = """<Project Sdk="Microsoft.NET.Sdk">
+PROJECT = """<Project Sdk="{sdk}">
   <PropertyGroup>
     <OutputType>Exe</OutputType>
     <TargetFramework>net{series}</TargetFramework>
@@ -109,11 +109,13 @@ class Program(NamedTuple):
     kind: str = ""
     more: str = ""  # properties of its project
     machine: str = "x64"
+    others: tuple[Path, ...] = ()  # more sources
+    sdk: str = "Microsoft.NET.Sdk"
 
     @property
     def name(self) -> str:
         """The name of its file."""
-        own = self.source.parent == HERE
+        own = HERE in self.source.parents
         return self.source.stem if own else self.source.parent.name
 
     @property
@@ -152,7 +154,8 @@ def publish(program: Program) -> None:
     """Compile by the SDK."""
     work = Path(f"{program.folder}.work")
     work.mkdir(exist_ok=True)
-    shutil.copy(program.source, work)
+    for source in (program.source, *program.others):
+        shutil.copy(source, work)
     text = PROJECT.format(
         series=program.version.rsplit(".", 1)[0],
         version=program.version,
@@ -162,6 +165,7 @@ def publish(program: Program) -> None:
         machine=program.machine,
         compiler=compiler_of(program),
         tools=TOOLS[program.machine],
+        sdk=program.sdk,
     )
     (work / f"{program.name}.csproj").write_text(text, encoding="utf-8")
     run(

@@ -166,6 +166,7 @@ def make_libraries(folder: Path) -> list[Path]:
             machine="x64",
             compiler="gcc",
             tools="",
+            sdk="Microsoft.NET.Sdk",
         ).replace("<OutputType>Exe", "<OutputType>Library")
         (work / "library.csproj").write_text(project, encoding="utf-8")
         project_file, out = str(work / "library.csproj"), str(work / "out")

@@ -58,7 +58,7 @@ COLUMNS = {
     "frames": "frames thread",
     "exceptions": "exception handling crash",
     "locks, waits": "lock waits thinlock",
-    "chains": "chain",
+    "chains": "chain methods",
 }
 # The exception that nobody catches.
 CRASH = ["crash", "Trade.Goods.TradeException", "second of 70", "first of 70"]
@@ -78,6 +78,7 @@ class Target(NamedTuple):
     words: list[str]  # options and the target
     symbols: bool
     crashed: bool = False
+    assembly: str = "witness"
     frames: dict[str, str] = {}  # other ones than the program says, by thread
 
 
@@ -108,6 +109,8 @@ class Answers:
 
     def __init__(self, target: Target, facts: Facts) -> None:
         self.target = target
+        # The namespace and the class whose methods count as the program's own.
+        self.own = next((row[1] for row in facts if row[0] == "own"), "Trade.Program.")
         self.objects = sorted(
             {row[1] for row in facts if row[0] in ("field", "known", "refers", "value")}
             | {row[2] for row in facts if row[0] == "obj"}
@@ -148,16 +151,23 @@ class Answers:
         return self.names.get(row if isinstance(row, int) else (row or {}).get("id"), "-")
 
 
-def own_methods(stack: Any) -> str:
+def own_methods(stack: Any, prefix: str) -> str:
     """The program's own methods of a stack, innermost first, but for what the compiler has made."""
+    space = prefix.index(".") + 1
     names = [row["method"].split("(")[0] for row in stack["frames"] if row["kind"] == "managed"]
-    own = (name[6:] for name in names if re.fullmatch(r"Trade\.Program\.\w+", name))
+    names = [re.sub(r"<.*>$|\[.*\]$", "", name) for name in names]
+    own = (name[space:] for name in names if re.fullmatch(re.escape(prefix) + r"\w+", name))
     return " ".join(name for name in own if name not in NATIVE)
 
 
-def mangled(name: str) -> str:
+def mangled(assembly: str, name: str) -> str:
     """As the compiler writes the name of a class that has no MethodTable."""
-    return "witness_" + re.sub(r"\W", "_", name)
+    generic, _, rest = name.partition("<")
+    words = f"{assembly}_" + re.sub(r"\W", "_", generic)
+    if rest:
+        arguments = [mangled(assembly, part) for part in rest[:-1].split(", ")]
+        words += f"_{len(arguments)}<{'__'.join(arguments)}>"
+    return words
 
 
 def same(found: Any, expected: Any) -> str:
@@ -220,7 +230,7 @@ def static(answers: Answers, words: list[str]) -> str:
         return f"kind {found[0]['kind']}"
     if not answers.target.symbols or thread:
         return ""
-    names = (f"{kind}.{name}", f"{mangled(kind)}.{name}")
+    names = (f"{kind}.{name}", f"{mangled(answers.target.assembly, kind)}.{name}")
     return "" if found[0]["name"] in names else f"{found[0]['name']}"
 
 
@@ -266,7 +276,7 @@ def frames(answers: Answers, words: list[str]) -> str:
     if answers.target.crashed and words[0] == "main":
         expected = "Program.Throw2 Program.Throw1 Program.Throw2 Program.Main"
     row = answers.stacks.get(words[0])
-    return same(own_methods(row) if row else "no such thread", expected)
+    return same(own_methods(row, answers.own) if row else "no such thread", expected)
 
 
 def thread(answers: Answers, words: list[str]) -> str:
@@ -330,6 +340,17 @@ def chain(answers: Answers, words: list[str]) -> str:
     return "" if found == int(words[0]) else f"{rows}"
 
 
+def methods_of(answers: Answers, words: list[str]) -> str:
+    """methods METHOD N: so many calls of an async method are not done"""
+    space = answers.own[: answers.own.index(".") + 1]
+    rows = answers.by_name["chains"]["chains"]
+    found = sum(
+        row["count"] * sum(method["method"] == space + words[0] for method in row["methods"])
+        for row in rows
+    )
+    return same(found, int(words[1]))
+
+
 CHECKS: dict[str, Callable[[Answers, list[str]], str]] = {
     "obj": obj,
     "count": count,
@@ -353,6 +374,7 @@ CHECKS: dict[str, Callable[[Answers, list[str]], str]] = {
     "waits": waits,
     "thinlock": thinlock,
     "chain": chain,
+    "methods": methods_of,
 }
 
 
@@ -375,7 +397,7 @@ def compare(target: Target, facts: Facts, row: Row) -> list[str]:
     answers = Answers(target, facts)
     bad = []
     for words in facts:
-        if words[0] == "collections" or not is_asked(target, words):
+        if words[0] in ("collections", "own") or not is_asked(target, words):
             continue
         differs = CHECKS[words[0]](answers, words[1:])
         row.asked[COLUMN_OF[words[0]]] += 1

@@ -32,8 +32,8 @@
 #define THREAD_HIJACKED   104u
 #define THREAD_EXCEPTIONS 120u
 
-/* CFA = rbp + 16; rbp is at CFA - 16. */
-static const char with_frame[] = "\x0c\x06\x10\x86\x02";
+/* CFA = rbp + 16; rbp is at CFA - 16, and rbx below it. */
+static const char with_frame[] = "\x0c\x06\x10\x86\x02\x83\x03";
 
 static struct cfi_world world;
 static struct nativeaot aot;
@@ -151,6 +151,59 @@ TEST(transition_frames_lead_from_segment_to_segment)
 	CU_ASSERT_TRUE_FATAL(stack.registers_count == 2);
 	ASSERT_UINT(stack.registers[0].values[REG_RBX], 0x1111);
 	CU_ASSERT_TRUE(stack.registers[0].known >> REG_RBX & 1);
+	thread_stack_deinit(&stack);
+}
+
+#define HANDLER (CODE + 0x800)
+
+/* A second function, which is a handler of the first one: CFA = rsp + 16; rbp is at CFA - 16. */
+static void put_handler(void)
+{
+	static const uint8_t code[] = { 0x0c, 7, 16, 0x86, 2 };
+	const uint64_t fde = BASE + FRAMES + 0x200, lsda = LSDA + 0x80;
+	uint64_t row = BASE + HEADER + 28, at = fde;
+	uint8_t flags = 1;
+	cfi_world_put(&world, &at, 26, 4);
+	cfi_world_put(&world, &at, at - (BASE + FRAMES), 4);
+	cfi_world_put(&world, &at, HANDLER - at, 4);
+	cfi_world_put(&world, &at, 0x100, 4);
+	cfi_world_put(&world, &at, 4, 1);
+	cfi_world_put(&world, &at, lsda - at, 4);
+	fake_poke(&world.fake, at, code, sizeof(code));
+	cfi_world_put(&world, &row, HANDLER - (BASE + HEADER), 4);
+	cfi_world_put(&world, &row, fde - (BASE + HEADER), 4);
+	fake_poke(&world.fake, lsda, &flags, 1);
+	fake_poke_u32(&world.fake, lsda + 1, (uint32_t)(LSDA - (lsda + 1)));
+	fake_poke_u32(&world.fake, lsda + 5, HANDLER - CODE);
+	flags = 0;
+	fake_poke(&world.fake, LSDA, &flags, 1);
+	put_call(HANDLER + 0x20);
+	aot.code_size = 0x900;
+}
+
+TEST(registers_of_a_method_go_through_its_handler)
+{
+	struct thread_stack stack;
+	put_handler();
+	/* The handler has the frame pointer of its method, and rbx as the method had it. */
+	fake_poke_u64(&world.fake, THREAD + THREAD_FRAME, FIRST);
+	put_transition(FIRST, HANDLER + 0x20, STACK + 0x300, STACK + 0x780);
+	fake_poke_u64(&world.fake, STACK + 0x300, STACK + 0x580);
+	fake_poke_u64(&world.fake, STACK + 0x308, CODE + 0x20);
+	/* The function that called the handler had saved another one, before the exception. */
+	put_frame(STACK + 0x580, CODE + 0x40, 0);
+	fake_poke_u64(&world.fake, STACK + 0x580, STACK + 0x780);
+	fake_poke_u64(&world.fake, STACK + 0x578, 0xbad);
+	put_frame(STACK + 0x780, NATIVE, 0);
+	walk(&stack);
+	CU_ASSERT_TRUE_FATAL(stack.managed_count == 3 && stack.registers_count == 3);
+	ASSERT_UINT(stack.frames[1].ip, HANDLER + 0x20);
+	CU_ASSERT_TRUE(stack.frames[1].is_funclet);
+	CU_ASSERT_TRUE(stack.frames[2].is_dead);
+	CU_ASSERT_FALSE(stack.frames[3].is_dead);
+	ASSERT_UINT(stack.registers[2].values[REG_RBP], STACK + 0x780);
+	ASSERT_UINT(stack.registers[2].values[REG_RBX], 0x1111);
+	CU_ASSERT_TRUE(stack.registers[2].known >> REG_RBX & 1);
 	thread_stack_deinit(&stack);
 }
 

@@ -363,6 +363,20 @@ TEST(static_fields_that_the_heap_contradicts_are_not_believed)
 	check_refused(program);
 }
 
+TEST(a_static_field_of_an_interface_is_believed)
+{
+	/* It derives from System.Object, too, but has no bytes. */
+	struct program *program = make_program();
+	program->types[5].target = OTHER_CLASS;
+	program->types[6].size = 0;
+	struct field_list list = read_node(program);
+	CU_ASSERT_EQUAL_FATAL(list.count, 6);
+	CU_ASSERT_STRING_EQUAL(list.rows[5].name, "s_list");
+	CU_ASSERT_EQUAL(program->symbols.statics->refused, 0);
+	field_list_deinit(&list);
+	destroy_program(program);
+}
+
 TEST(a_static_field_that_holds_nothing_is_believed)
 {
 	struct program *program = make_program();

@@ -84,4 +84,9 @@ struct stack_ops {
 	 * relies on, and that it has given to the handler.  For a runtime whose callers of handlers are native code.
 	 */
 	void (*handler_caller)(struct thread_walk *walk, struct registers *caller);
+	/**
+	 * Are the registers that calls preserve those of a handler's method while the handler runs, and kept for it by
+	 * what the handler has called?  Then those that functions in between have saved are old.
+	 */
+	bool handlers_keep_registers;
 };

@@ -155,16 +155,38 @@ static enum step check_managed_frame(struct thread_walk *walk, uint64_t caller_s
 	return STEP_ON;
 }
 
+/* Is it the frame of the method whose handler runs? */
+static bool is_parent_frame(const struct thread_walk *walk, const struct code_info *code)
+{
+	return walk->skip.is_on && !code->is_funclet && code->start == walk->skip.parent_start &&
+	       walk_fp(walk) == walk->skip.parent_fp;
+}
+
+/* Registers of the method that have gone through its handler. */
+static void take_kept_registers(struct thread_walk *walk)
+{
+	const struct frame_context *from = &walk->skip.caller;
+	struct frame_context *to = &walk->context;
+	for (unsigned int i = 0; from->registers.arch && i < walk->arch->register_count; i++) {
+		if (arch_is_scratch(walk->arch, i) || i == walk->arch->sp || i == walk->arch->ip ||
+		    i == walk->arch->fp)
+			continue;
+		to->registers.values[i] = from->registers.values[i];
+		to->registers.slots[i] = from->registers.slots[i];
+		to->known &= ~(UINT64_C(1) << i);
+		to->known |= from->known & UINT64_C(1) << i;
+	}
+}
+
 /* Which frames report, and how, around handlers of exceptions (doc/coreclr.md 12.7). */
 static enum step report_managed(struct thread_walk *walk, const struct code_info *code,
-				uint64_t caller_sp, struct stack_frame *frame)
+				const struct frame_context *caller, struct stack_frame *frame)
 {
 	const struct stack_ops *ops = walk->walker->ops;
-	uint64_t fp = walk_fp(walk);
+	uint64_t caller_sp = registers_sp(&caller->registers);
 	bool no_untracked = false;
 	if (walk->skip.is_on) {
-		bool is_parent = !code->is_funclet && code->start == walk->skip.parent_start &&
-				 fp == walk->skip.parent_fp;
+		bool is_parent = is_parent_frame(walk, code);
 		frame->is_dead = !is_parent;
 		walk->skip.is_on = !is_parent;
 		return STEP_ON; /* the funclet has reported its parent's slots */
@@ -176,8 +198,10 @@ static enum step report_managed(struct thread_walk *walk, const struct code_info
 		no_untracked = ops->is_filter && ops->is_filter(walk, code);
 		walk->skip.is_on = !no_untracked;
 		walk->skip.parent_start = code->start;
-		walk->skip.parent_fp = fp;
+		walk->skip.parent_fp = walk_fp(walk);
 		walk->skip.sp = walk_sp(walk);
+		walk->skip.caller =
+			ops->handlers_keep_registers ? *caller : (struct frame_context){ 0 };
 	}
 	if (walk->options->no_roots)
 		return STEP_ON;
@@ -231,7 +255,9 @@ static bool leave_managed(struct thread_walk *walk, const struct code_info *code
 static enum step walk_managed(struct thread_walk *walk, const struct code_entry *entry)
 {
 	struct code_info code = entry->code;
-	struct registers caller = walk->context.registers;
+	if (is_parent_frame(walk, &code))
+		take_kept_registers(walk);
+	struct frame_context caller = { .registers = walk->context.registers };
 	uint64_t ip = walk_ip(walk), sp = walk_sp(walk);
 	if (!walk->context.is_active && !entry->follows_call)
 		return walk_bad(walk, "the return address %" PRIx64 " does not follow a call", ip);
@@ -241,15 +267,17 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 		return walk_bad(walk, "the frame at %" PRIx64 " is below the frame that it called",
 				ip);
 	}
-	if (!leave_managed(walk, &code, &caller)) {
+	if (!leave_managed(walk, &code, &caller.registers)) {
 		return walk_bad(walk,
 				"the unwind data of the frame at %" PRIx64
 				" or its stack cannot be read",
 				ip);
 	}
+	caller.known =
+		walk_known_after(&walk->context.registers, walk->context.known, &caller.registers);
 	if (code.is_funclet && walk->walker->ops->handler_caller)
-		walk->walker->ops->handler_caller(walk, &caller);
-	uint64_t caller_sp = registers_sp(&caller);
+		walk->walker->ops->handler_caller(walk, &caller.registers);
+	uint64_t caller_sp = registers_sp(&caller.registers);
 	enum step step = check_managed_frame(walk, caller_sp);
 	if (step == STEP_ON &&
 	    !walk_visit(walk, span_has(&walk->spans.now, sp) ? sp : walk->spans.now.start))
@@ -275,13 +303,12 @@ static enum step walk_managed(struct thread_walk *walk, const struct code_entry 
 				       .offset = (uint32_t)(ip - code.start),
 				       .registers = registers };
 	walk->stack->managed_count++;
-	step = report_managed(walk, &code, caller_sp, frame);
+	step = report_managed(walk, &code, &caller, frame);
 	const struct stack_ops *ops = walk->walker->ops;
 	if (step == STEP_ON && ops->native_caller && !ops->native_caller(walk, &code))
 		step = STEP_NOMEM;
 	walk->last_sp = sp;
-	uint64_t known = walk_known_after(&walk->context.registers, walk->context.known, &caller);
-	walk->context = (struct frame_context){ .registers = caller, .known = known };
+	walk->context = caller;
 	return step;
 }
 

@@ -75,6 +75,8 @@ struct funclet_skip {
 	bool is_on;
 	uint64_t parent_start, parent_fp;
 	uint64_t sp; /**< stack pointer of the funclet */
+	struct frame_context
+		caller; /**< of what called the funclet; without registers: not needed */
 };
 
 /** The walk of one thread. */

@@ -312,4 +312,5 @@ const struct stack_ops nativeaot_stack_ops = {
 	.is_filter = is_filter,
 	.replaced_return = replaced_return,
 	.handler_caller = handler_caller,
+	.handlers_keep_registers = true,
 };

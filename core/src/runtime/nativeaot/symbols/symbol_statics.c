@@ -157,8 +157,8 @@ static bool may_refer(const struct class_statics *of, const struct dwarf_type *d
 	const struct type *type = aot_type_of_object(of->runtime, address);
 	if (!type)
 		return false;
-	/* An interface has no base class; everything is a System.Object. */
-	if (!to || !to->has_base)
+	/* An interface has no bytes; everything is a System.Object. */
+	if (!to || !to->has_base || !to->size)
 		return true;
 	for (unsigned int i = 0; type && i < LEVELS_MAX; i++) {
 		const struct dwarf_type *at = aot_symbols_class(of->symbols, type->method_table);
