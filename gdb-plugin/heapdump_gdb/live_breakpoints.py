@@ -143,7 +143,8 @@ class Breakpoints:
     def open_pages(self) -> None:
         """Breakpoints are about to be written."""
         self._look_up()
-        if self._methods or self._must_open:
+        # Also for one that waits: new code mostly comes into pages that are there.
+        if self._methods or self._is_pending or self._must_open:
             self._open_pages()
         if self._must_open:
             self._must_open = False

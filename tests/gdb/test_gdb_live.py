@@ -386,6 +386,20 @@ class AttachedTest(unittest.TestCase):
         self.assertTrue(self.writable())
         self.check_alive()
 
+    def test_a_breakpoint_that_waits_needs_no_stop_in_between(self) -> None:
+        text = self.attach(
+            "break Shop.Bank.Late",
+            self.give("late:1"),
+            "continue",
+            mark(1),
+            "bt 1",
+            mark(2),
+            "delete",
+        )
+        self.assertRegex(between(text, 1), r"#0 .*Shop\.Bank\.Late ")
+        self.assertNotIn("stopped because", text)
+        self.check_alive()
+
     def test_pages_that_stay_as_they_are_are_not_called_writable(self) -> None:
         text = self.attach(
             "python evaluate = gdb.parse_and_eval",
