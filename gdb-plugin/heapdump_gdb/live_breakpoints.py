@@ -335,7 +335,7 @@ class Breakpoints:
         is_called = self._step.is_call()
         if self._code.method(address) and not is_called:
             return False
-        self._code.moment()
+        self._code.code_came()
         # Who steps sees lines.
         entered = self._code.place(address) if is_called else None
         if entered is not None and not entered.first_line:

@@ -31,6 +31,7 @@ class LiveCode:
         self._files: dict[int, CodeFile] = {}
         self._lacks_one = False  # it did not take one that the library believes it has
         self._is_open = False  # the session has seen the process as it is now
+        self._images: list[tuple[str, int]] | None = None  # its files; None: not known
         self._suspends: dict[int, bool] = {}  # by their numbers, methods that were asked about
         self.is_known = False  # GDB has the code of at least one moment
         self._read_callback = native.READ(self._read)
@@ -202,6 +203,11 @@ class LiveCode:
     def moment(self) -> None:
         """The process has run since the last call."""
         self._is_open = False
+        self._images = None
+
+    def code_came(self) -> None:
+        """Since the last call it has only run from one publication of code to the next: its files are the same."""
+        self._is_open = False
 
     def _open(self) -> None:
         """Let the session be about the process as it is now."""
@@ -210,11 +216,13 @@ class LiveCode:
         for name in SETTINGS:
             value = native.encode(self._session.get(name))
             native.check(self._lib.hd_session_set, self._handle, native.encode(name), value)
-        found = [
-            (path, begin)
-            for begin, _, _, offset, path in self.mappings()
-            if offset == 0 and path.startswith("/") and not NO_IMAGE.search(path)
-        ]
+        if self._images is None:
+            self._images = [
+                (path, begin)
+                for begin, _, _, offset, path in self.mappings()
+                if offset == 0 and path.startswith("/") and not NO_IMAGE.search(path)
+            ]
+        found = self._images
         rows = (native.Module * max(len(found), 1))()
         for row, (path, base) in zip(rows, found):
             row.path = native.encode(path)
