@@ -15,7 +15,7 @@ import zipfile
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent
-# What lies beside the library as Debian has it, and what is linked into it or into the program.
+# The licences of the libraries that lie beside it, and of those that are linked into it or into the program.
 NOTICE = """\
 The files *.so.* are those of Debian, stripped: libjansson (Expat), libelf and libdw (LGPL-3+ or GPL-2+, elfutils), zlib (zlib
 licence), liblzma (public domain), libbz2 (bzip2 licence). libheapdump.so.0 has in it: libzstd (BSD-3-clause), SQLite

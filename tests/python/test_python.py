@@ -3,7 +3,6 @@
 """The Python package: commands, objects, errors, threads."""
 from __future__ import annotations
 
-import contextlib
 import copy
 import gc
 import json
@@ -373,10 +372,8 @@ class CommandsTest(unittest.TestCase):
         self.assertEqual(
             str(self.heap.sql("SELECT 1 AS one WHERE 0")).split()[:2], ["name", "value"]
         )
-        for name in self.heap.commands:
-            if name not in self.NOT_HERE:
-                with contextlib.suppress(heapdump.HeapdumpError):
-                    self.assertTrue(str(self.heap.run(name, *self.WORDS.get(name, ()))), name)
+        for name in ("crashinfo", "eeheap", "hang", "report", "roots", "syncblk", "threads"):
+            self.assertTrue(str(self.heap.run(name)), name)
 
     def test_failures_have_a_status(self) -> None:
         with self.assertRaises(heapdump.HeapdumpError) as caught:
