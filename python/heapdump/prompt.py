@@ -81,7 +81,7 @@ def read_script(words: list[str]) -> tuple[bytes, str, list[str]]:
     if first == "-c":
         if not rest:
             fail(ValueError("-c needs the code"), 2)
-        return os.fsencode(rest[0]), "<string>", ["-c", *rest[1:]]
+        return os.fsencode(rest[0]), "<command line>", ["-c", *rest[1:]]
     if first == "-":
         return sys.stdin.buffer.read(), "<stdin>", words
     try:

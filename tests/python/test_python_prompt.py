@@ -108,6 +108,11 @@ class PromptTest(unittest.TestCase):
         self.assertTrue(err.startswith(want), err)
         self.assertEqual(err.count("File"), 2, err)
         self.assertIn("HeapdumpError: no object 5", err)
+        _, _, err = self.run_words("python", str(LEAK), "-c", "h.object(5)")
+        self.assertRegex(
+            err,
+            r'\ATrace.*\n  File "<command line>", line 1, in <module>\n.*Error: no object 5.*\n\Z',
+        )
         script.write_text("1 +\n")
         status, _, err = self.run_words("python", str(LEAK), str(script))
         self.assertEqual(status, 1)
