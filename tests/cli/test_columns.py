@@ -188,7 +188,11 @@ class Columns(unittest.TestCase):
                 done = run(target, "sql", text, "-o", str(path), *words)
                 self.assertEqual(done.status, 0, done.err)
                 self.assertRegex(done.out, r"^Wrote .*: [\d,]+ rows?\.\n$")
-                file = Parquet(path) if ending == "parquet" else Arrow(path)
+                file: Parquet | Arrow
+                if ending == "parquet":
+                    file = Parquet(path)
+                else:
+                    file = Arrow(path)
                 self.assertEqual(file.metadata["heapdump.command"], "sql")
                 found.append(file.columns)
             self.assertEqual(found[0], found[1])
