@@ -1,0 +1,2 @@
+file: --no-files corefiles/nativeaot10_arm64.core.zst
+dumpexceptions
