@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* covers: core/src/runtime/nativeaot/stack core/src/runtime/nativeaot/layouts/transition_frame.c */
+/* covers: core/src/runtime/nativeaot/stack core/src/runtime/nativeaot/layouts/transition_frame.c core/src/arch/arm64/opcodes.c */
 #include <elf.h>
 #include <stdlib.h>
 
-#include "arch/x86_64/register_table.h"
+#include "arch/arch.h"
 #include "gc/heap.h"
 #include "input_memory.h"
 #include "linear.h"
@@ -35,6 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define FLAG_NO_REGISTERS 1u
 #define FLAG_CONSERVATIVE 2u
 #define FLAG_COOPERATIVE  4u
+#define FLAG_ARM64        8u
 
 static void check(bool holds)
 {
@@ -110,10 +111,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		  .flags = PF_R | PF_W },
 	};
 	struct target_thread registers = { .tid = 7 };
-	registers.registers[REGISTER_RIP] = load_u64(data + REGISTERS);
-	registers.registers[REGISTER_RSP] = load_u64(data + REGISTERS + 8);
-	registers.registers[REGISTER_RBP] = load_u64(data + REGISTERS + 16);
-	struct target target = { .arch = &arch_x86_64,
+	const struct arch *arch = data[FLAGS_AT] & FLAG_ARM64 ? &arch_arm64 : &arch_x86_64;
+	registers.registers[arch->words_of_registers[arch->ip]] = load_u64(data + REGISTERS);
+	registers.registers[arch->words_of_registers[arch->sp]] = load_u64(data + REGISTERS + 8);
+	registers.registers[arch->words_of_registers[arch->fp]] = load_u64(data + REGISTERS + 16);
+	struct target target = { .arch = arch,
 				 .kind = TARGET_CORE,
 				 .memory = &memory.memory,
 				 .own = &memory.memory,
@@ -134,9 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	};
 	aot_layout_init(&aot.layout, aot.major);
 	check(runtime_type_table_create(&aot.base.types, NULL) == HD_OK);
-	struct heap heap = { .runtime = &aot.base,
-			     .space = arch_x86_64.space,
-			     .memory = &memory.memory };
+	struct heap heap = { .runtime = &aot.base, .space = arch->space, .memory = &memory.memory };
 	struct linear linear = linear_begin(size);
 	use_thread(&aot.base, &heap, data[FLAGS_AT]);
 	use_functions(&aot.base);

@@ -208,22 +208,41 @@ def around_itself(release: int) -> bytes:
 
 FUNCTION, LSDA, THREAD, REGISTERS, STACK, STACK_END = 0x800, 0x400, 0x1000, 0x1180, 0x1200, 0x2000
 NATIVE = BASE + 0xF10
+# The flag of fuzz_aot_stack.c.
+ARM64 = 8
 
 
 class Stack:
     """An ELF image with two functions, each with a method or handler, a Thread and its stack."""
 
-    def __init__(self, release: int, flags: int) -> None:
-        self.release = release
+    def __init__(self, release: int, flags: int, is_arm64: bool = False) -> None:
+        self.release, self.is_arm64 = release, is_arm64
+        flags |= ARM64 if is_arm64 else 0
         self.memory = bytearray(STACK_END)
         ident = b"\x7fELF\2\1\1\0" + bytes([release - 8, flags]) + bytes(6)
-        elf = struct.pack("<16sHHIQQQIHHHHHH", ident, 3, 62, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
+        elf = struct.pack(
+            "<16sHHIQQQIHHHHHH",
+            ident,
+            3,
+            183 if is_arm64 else 62,
+            1,
+            0,
+            64,
+            0,
+            0,
+            64,
+            56,
+            2,
+            0,
+            0,
+            0,
+        )
         elf += struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 0x1000, 0x1000, 4096)
         elf += struct.pack("<IIQQQQQQ", 0x6474E550, 4, 0, 0x100, 0, 0x40, 0x40, 4)
         self.put(0, elf)
         self.frames()
         for after in (0x820, 0x840, 0xA20, 0xF10):
-            self.put(after - 5, b"\xe8\0\0\0\0")
+            self.put(after - 5, b"\0\0\0\0\x94" if is_arm64 else b"\xe8\0\0\0\0")
 
     def put(self, offset: int, data: bytes) -> None:
         self.memory[offset : offset + len(data)] = data
@@ -232,8 +251,10 @@ class Stack:
         self.put(offset, struct.pack(f"<{len(values)}Q", *(value % 2**64 for value in values)))
 
     def frames(self) -> None:
-        """.eh_frame_hdr and .eh_frame: CFA = rbp + 16, rbp at CFA - 16, rip at CFA - 8."""
-        cie = bytes(4) + b"\1zRL\0\1\x78\x10\2\x1b\x1b\x0c\7\x08\x90\1"
+        """.eh_frame_hdr and .eh_frame: CFA = rbp + 16, rbp at CFA - 16, rip at CFA - 8; the same with x29 and x30."""
+        start = b"\x1e\2\x1b\x1b\x0c\x1f\0" if self.is_arm64 else b"\x10\2\x1b\x1b\x0c\7\x08\x90\1"
+        rows = b"\x0c\x1d\x10\x9d\2\x9e\1" if self.is_arm64 else b"\x0c\6\x10\x86\2"
+        cie = bytes(4) + b"\1zRL\0\1\x78" + start
         cie = struct.pack("<I", len(cie)) + cie
         at = 0x200
         self.put(at, cie)
@@ -242,7 +263,7 @@ class Stack:
         for function, lsda in ((FUNCTION, LSDA), (0xA00, LSDA + 0x80)):
             body = struct.pack("<I", at + 4 - 0x200)
             body += struct.pack("<iI", function - (at + 8), 0x100) + b"\4"
-            body += struct.pack("<i", lsda - (at + 17)) + b"\x0c\6\x10\x86\2"
+            body += struct.pack("<i", lsda - (at + 17)) + rows
             places.append((function, at))
             self.put(at, struct.pack("<I", len(body)) + body)
             at += 4 + len(body)
@@ -273,6 +294,9 @@ class Stack:
         self.put(place, bytes([part]) + struct.pack("<ii", LSDA - place - 1, 0x200))
 
     def transition(self, offset: int, ip: int, sp: int, rbp: int) -> None:
+        if self.is_arm64:
+            self.u64(offset, BASE + rbp, BASE + ip, 0, 0x401, 0x1111, BASE + sp)
+            return
         self.u64(offset, BASE + ip, BASE + rbp, 0, 0x8001, 0x1111, BASE + sp)
         self.u64(sp - 8, BASE + ip)
 
@@ -297,8 +321,8 @@ def stacks() -> dict[str, bytes]:
         stack.transition(0x1600, 0x840, 0x1700, 0x1780)
         stack.frame(0x1780, NATIVE, 0x1800, 2**64 - 1)
         result[f"segments_{release}"] = bytes(stack.memory)
-    for name, part in (("handler", 1), ("filter", 2)):
-        stack = Stack(10, 4)
+    for name, part in (("handler", 1), ("filter", 2), ("handler_arm64", 1)):
+        stack = Stack(10, 4, name.endswith("arm64"))
         stack.method(0)
         stack.handler(part)
         stack.u64(REGISTERS, BASE + 0xA20, BASE + 0x1300, BASE + 0x1380)
@@ -307,6 +331,15 @@ def stacks() -> dict[str, bytes]:
         stack.thread(120, BASE + 0x1440)
         stack.u64(0x1440, 0, 0, 0)
         result[name] = bytes(stack.memory)
+    stack = Stack(11, 1, True)
+    stack.method(8)
+    stack.thread(72, BASE + 0x1300)
+    stack.transition(0x1300, 0x820, 0x1400, 0x1480)
+    stack.frame(0x1480, NATIVE, 0x1500, BASE + 0x1600)
+    # An inlined call, whose label is in front of it.
+    stack.u64(0x1600, BASE + 0x1780, BASE + 0x838, 0, 0x400, BASE + 0x1700)
+    stack.frame(0x1780, NATIVE, 0x1800, 2**64 - 1)
+    result["segments_arm64"] = bytes(stack.memory)
     stack = Stack(10, 5)
     stack.method(0)
     stack.thread(80, BASE + 0x1300)
