@@ -1,0 +1,2 @@
+file: corefiles/leak.core.zst
+export /dev/null -format arrows -table roots
