@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Which functions a debugger knows, while the code of a fake runtime changes. */
+#include <gelf.h>
+
 #include "managed_elf/code_files.h"
 #include "runtime/coreclr/internal.h"
 #include "runtime/runtime.h"
 #include "support/assert_more.h"
 #include "support/fake_stack.h"
 #include "support/suite.h"
+#include "targets/elf_file.h"
 #include "util/text.h"
 
 /* In the CodeHeapListNode: the end of what is used (doc/coreclr.md 12.12). */
@@ -117,6 +120,48 @@ TEST(a_file_with_a_function_that_is_another_one_now_goes)
 	ASSERT_UINT_FATAL(change->gone_count, 1);
 	ASSERT_UINT(change->gone[0], 1);
 	ASSERT_UINT(code_files_method(&files, first), ANOTHER);
+}
+
+static struct text taken;
+
+static bool keep_bytes(void *arg, const char *from, size_t size)
+{
+	(void)arg;
+	text_append(&taken, from, size);
+	return true;
+}
+
+/* LLDB looks for an address in the section that begins nearest in front of it. */
+TEST(no_section_reaches_over_code_that_another_file_has)
+{
+	static const struct managed_elf_output output = { keep_bytes, NULL, false };
+	struct code_files next = { 0 };
+	uint64_t code[3];
+	for (size_t i = 0; i < 3; i++) {
+		code[i] = make_method();
+		(void)update();
+	}
+	set_method(code[0], ANOTHER);
+	set_method(code[2], ANOTHER);
+	ASSERT_UINT_FATAL(code_files_update(&files, stack->runtime, NULL, &output, &next, NULL),
+			  HD_OK);
+	ASSERT_UINT(next.functions, 2);
+	Elf *elf = elf_of_bytes((uint8_t *)taken.bytes, taken.size);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(elf);
+	size_t sections = 0;
+	GElf_Shdr header;
+	for (Elf_Scn *section = elf_nextscn(elf, NULL); section;
+	     section = elf_nextscn(elf, section)) {
+		CU_ASSERT_PTR_NOT_NULL_FATAL(gelf_getshdr(section, &header));
+		if (!(header.sh_flags & SHF_EXECINSTR))
+			continue;
+		ASSERT_UINT(header.sh_addr, code[2 * sections]);
+		sections++;
+	}
+	ASSERT_UINT(sections, 2);
+	(void)elf_end(elf);
+	text_deinit(&taken);
+	code_files_deinit(&next);
 }
 
 TEST(many_files_become_one)

@@ -142,8 +142,9 @@ static enum hd_status sort_out(struct update *update, struct hd_error *err)
 {
 	struct code_functions *functions = &update->functions;
 	size_t kept = 0;
+	bool is_apart = false;
 	for (size_t i = 0; i < functions->rows_count; i++) {
-		const struct code_function function = functions->rows[i];
+		struct code_function function = functions->rows[i];
 		uint32_t file = update->in_file[i];
 		if (update->is_out[file])
 			file = 0;
@@ -156,6 +157,8 @@ static enum hd_status sort_out(struct update *update, struct hd_error *err)
 			.mark = function.mark,
 			.file = file ? file : update->files->last + 1,
 		};
+		function.is_apart = is_apart;
+		is_apart = file != 0;
 		if (!file)
 			functions->rows[kept++] = function;
 	}

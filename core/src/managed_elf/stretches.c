@@ -7,7 +7,8 @@
 #include "util/sort.h"
 
 /*
- * Functions that are nearer to each other share a section.  Between the heaps of the JIT there is nothing that has symbols
+ * Functions that are nearer to each other share a section, unless another file has code between them: LLDB looks for an
+ * address only in the section that begins nearest in front of it.  Between the heaps of the JIT there is nothing that has symbols
  * of its own; two files of code that are mapped are never as near as this.
  */
 #define GAP_MAX UINT64_C(4096)
@@ -29,7 +30,7 @@ static bool find_stretches(struct making *making)
 	for (; i < functions->rows_count; i++) {
 		const struct code_function *function = &functions->rows[i];
 		bool is_stubs = function->part == CODE_STUBS;
-		if (last && !is_stubs && !last->is_stubs &&
+		if (last && !is_stubs && !last->is_stubs && !function->is_apart &&
 		    last->is_native == function->is_native &&
 		    function->begin - last->end < GAP_MAX) {
 			last->end = function->end;

@@ -33,6 +33,7 @@ struct code_function {
 	uint8_t part;        /**< enum code_part */
 	bool is_precompiled; /**< ReadyToRun, NativeAOT */
 	bool is_native;      /**< of a NativeAOT program: native code, such as the runtime's own */
+	bool is_apart;       /**< code that is not in the list lies between it and the one before */
 };
 
 /** Most functions that are listed. */
