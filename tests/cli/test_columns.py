@@ -6,6 +6,8 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +22,7 @@ from arrow_file import Arrow  # noqa: E402
 from cores import LEAK  # noqa: E402
 from parquet_file import Parquet  # noqa: E402
 from shell_program import BUBBLECS, PROGRAM, environment, large_dump, run  # noqa: E402
+from shell_program import turns, waiting  # noqa: E402
 
 TABLES = {"types", "objects", "refs", "roots", "strings", "findings"}
 TIMEOUT = 300
@@ -319,6 +322,32 @@ class Columns(unittest.TestCase):
             self.assertIn("there already", done.err)
             self.assertEqual(other.read_text(encoding="ascii"), "mine")
             self.assertEqual(len(list(Path(folder).iterdir())), 2)
+
+    @turns.left_to_chance
+    def test_nothing_is_left_of_a_killed_worker(self) -> None:
+        """The process that reads the target and writes is killed; the other one takes the folder away."""
+        dump, was_killed = large_dump(), False
+        with tempfile.TemporaryDirectory() as folder:
+            for _ in range(20):
+                with subprocess.Popen(
+                    [PROGRAM, dump, "export", f"{folder}/heap.parquet"],
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    env=environment(),
+                ) as process:
+                    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+                    waiting.wait_until(
+                        lambda p=process: os.listdir(folder) or p.poll() is not None,  # type: ignore
+                        "the folder is begun",
+                    )
+                    for child in children.read_text(encoding="ascii").split():
+                        os.kill(int(child), signal.SIGKILL)
+                    was_killed = process.wait(TIMEOUT) != 0
+                if was_killed:
+                    break
+                shutil.rmtree(Path(folder) / "heap.parquet")
+            self.assertTrue(was_killed)
+            self.assertEqual(os.listdir(folder), [])
 
     def test_nothing_is_left_of_a_full_disk(self) -> None:
         """A limit for the size of files stands for the disk."""

@@ -196,6 +196,10 @@ static const char *const lines[] = {
 	"export %e -format sqlite",
 	"export %e -format rpm -live",
 	"export %e -format elf",
+	"export %e -format arrows",
+	"export %e -format arrows -table refs",
+	"export %e -format arrows -table strings",
+	"export %e -format arrows -table roots",
 };
 
 #define WORDS 16 /* of a line, at most */

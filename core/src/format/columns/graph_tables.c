@@ -422,7 +422,7 @@ enum hd_status graph_tables_write(const struct graph_tables *tables, enum graph_
 		[OBJECT_ADDRESS] = NUMBERS("address", true),
 		[OBJECT_MT] = CHOICES("mt", FIELD_UNSIGNED, false, type_numbers),
 		[OBJECT_TYPE] = CHOICES("type", FIELD_TEXT, true, type_names),
-		[OBJECT_SIZE] = NUMBERS("size", true),
+		[OBJECT_SIZE] = NUMBERS("size", false),
 		[OBJECT_GENERATION] = { .name = "generation",
 					.type = FIELD_TEXT,
 					.is_optional = true,
