@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from typing import Any, Iterator, Protocol, Sequence
 
 from heapdump import native

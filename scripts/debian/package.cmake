@@ -79,6 +79,7 @@ set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-heapdump)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.8), heapdump (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-pandas")
 set(CPACK_DEBIAN_PYTHON_DESCRIPTION
 	"look into the garbage-collected heap of .NET programs - Python
 heapdump reads the managed heap of a core file, a running process or a heap

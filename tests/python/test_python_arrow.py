@@ -11,7 +11,6 @@ import ctypes
 import gc
 import os
 import sys
-import time
 import unittest
 from pathlib import Path
 from typing import Any
