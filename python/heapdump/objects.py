@@ -254,48 +254,60 @@ class Collection(Object):
         # Some do not count their items.
         return sum(1 for _ in self._answer(0).rows("items")) if count is None else int(count)
 
-    def _items(self, limit: int = 0) -> Iterator[tuple[Any, Any]]:
-        for row in self._answer(limit).rows("items"):
-            key = row.get("index")
-            if row.get("key_type") is not None:
-                key = self._part(row, "key", row["key_type"], row.get("key_fields"))
-            yield key, self._part(row, "value", row["type"], row.get("fields"))
+    def _items(self, limit: int = 0) -> Iterator[dict[str, Any]]:
+        rows: Iterator[dict[str, Any]] = self._answer(limit).rows("items")
+        return rows
 
     def _part(self, row: dict[str, Any], name: str, type_name: str | None, fields: Any) -> Any:
         text = row.get("key_text" if name == "key" else "text")
         part = {"name": name, "type": type_name or "", "value": row[name], "fields": fields}
         if row[name] is None and text is None and type_name is None:
             return None
+        # The text of a string is whole here: it is not looked up again.
+        if type_name == STRING and isinstance(text, str):
+            return text
         return wrap(self._heap, {**part, "text": text}, self._type)
+
+    def _key(self, row: dict[str, Any]) -> Any:
+        return self._part(row, "key", row["key_type"], row.get("key_fields"))
+
+    def _value(self, row: dict[str, Any]) -> Any:
+        return self._part(row, "value", row["type"], row.get("fields"))
 
     def items_(self) -> Iterator[tuple[Any, Any]]:
         """Key and value of each item; of a list, its index and value."""
-        return self._items()
+        for row in self._items():
+            key = self._key(row) if _has_key(row) else row.get("index")
+            yield key, self._value(row)
 
     def __iter__(self) -> Iterator[Any]:
         """The values of a list or a set, the keys of a dictionary."""
-        for row_key, value in self._items():
-            yield row_key if self._has_keys() else value
-
-    def _has_keys(self) -> bool:
-        first = next(iter(self._answer(1).rows("items")), None)
-        return first is not None and first.get("key_type") is not None
+        for row in self._items():
+            yield self._key(row) if _has_key(row) else self._value(row)
 
     def __getitem__(self, key: Any) -> Any:
+        """The item of a key, or at an index; with a name that is no key, the field."""
         if isinstance(key, slice):
-            return [value for _, value in self._items()][key]
+            return [self._value(row) for row in self._items()][key]
+        has_keys = any(_has_key(row) for row in self._items(1))
+        if has_keys:
+            for row in self._items():
+                if self._key(row) == key:
+                    return self._value(row)
         if isinstance(key, str):
             return super().__getitem__(key)
-        if self._has_keys():
-            for found, value in self._items():
-                if found == key:
-                    return value
+        if has_keys:
             raise KeyError(key)
         index = int(key) + (len(self) if key < 0 else 0)
-        for position, (_, value) in enumerate(self._items(index + 1) if index >= 0 else ()):
+        for position, row in enumerate(self._items(index + 1) if index >= 0 else ()):
             if position == index:
-                return value
+                return self._value(row)
         raise IndexError(f"{printable(self._type)} has {len(self)} items, and no [{key}]")
+
+
+def _has_key(row: dict[str, Any]) -> bool:
+    """Is it an item of a dictionary?"""
+    return row.get("key_type") is not None
 
 
 _OWN = ["address_", "fields_", "size_", "type_"]

@@ -140,6 +140,25 @@ class ObjectsTest(unittest.TestCase):
             heapdump.objects.wrap(self.heap, row, "T")
         self.assertEqual(caught.exception.status, heapdump.Status.FAULT)
 
+    def test_items_of_a_dictionary(self) -> None:
+        pages = self.heap.statics["WebShop.PageCache.pages"]
+        rows = self.heap.dumpcollection(pages, limit=0).rows("items")
+        picked = [row for number, row in enumerate(rows) if number % 1000 == 7]
+        for row in picked:
+            key = self.heap.object(row["key"])
+            self.assertEqual(key, row["key_text"])
+            self.assertEqual(pages[key], self.heap.object(row["value"]))
+        keys = list(pages)
+        self.assertEqual(len(keys), len(set(keys)))
+        self.assertEqual(keys[7], picked[0]["key_text"])
+        # A name that is no key is a field.
+        self.assertGreater(len(pages["_entries"]), len(pages))
+        for wrong in ("nosuch", 5):
+            with self.assertRaises(KeyError):
+                print(pages[wrong])
+        table = self.heap.statics["WebShop.SessionTable.open"]
+        self.assertEqual([value.type_ for _, value in table.items_()], ["WebShop.Session"] * 50)
+
     def test_every_collection_has_a_length(self) -> None:
         names = set()
         for row in self.heap.types():
