@@ -547,4 +547,24 @@ TEST(slots_have_names)
 	check_slot(heap, objects, 32, "[2]");
 }
 
+TEST(runs_of_ascii_end_wherever_the_text_does)
+{
+	static const uint16_t units[] = { 'a', 'b',  'c',    'd',   'e',    0xd83d, 0xde00,
+					  'f', 0xe9, 'g',    0x7f,  0x80,   'h',    'i',
+					  'j', 'k',  0x4e16, 'l',   0xd83d, 'm',    'n',
+					  'o', 'p',  'q',    0x161, 'r' };
+	static const char wanted[] =
+		"abcde\xf0\x9f\x98\x80"
+		"f\xc3\xa9g\x7f\xc2\x80hijk\xe4\xb8\x96l\xef\xbf\xbdmnopq\xc5\xa1r";
+	size_t count = sizeof(units) / sizeof(units[0]);
+	for (size_t first = 0; first <= count; first++) {
+		HD_CLEANUP(text) struct text text = { 0 };
+		struct utf16 utf16 = { .text = &text };
+		utf16_append(&utf16, (const uint8_t *)units, first);
+		utf16_append(&utf16, (const uint8_t *)(units + first), count - first);
+		utf16_end(&utf16);
+		ASSERT_TEXT(text.bytes, wanted);
+	}
+}
+
 SUITE(.name = "value", .set_up = set_up, .tear_down = tear_down)

@@ -2,6 +2,7 @@
 #include "inspect/utf16.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 static void append_code_point(struct text *text, uint32_t c)
 {
@@ -48,8 +49,29 @@ static void append_unit(struct utf16 *utf16, uint32_t unit)
 	}
 }
 
+/* How many units at the beginning are ASCII: most texts are. */
+static size_t ascii_run(const uint8_t *units, size_t count)
+{
+	size_t i = 0;
+	for (uint64_t four; i + 4 <= count; i += 4) {
+		memcpy(&four, units + 2 * i, sizeof(four));
+		if (four & 0xff80ff80ff80ff80)
+			break;
+	}
+	while (i < count && units[2 * i] < 0x80 && !units[2 * i + 1])
+		i++;
+	return i;
+}
+
 void utf16_append(struct utf16 *utf16, const uint8_t *units, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		append_unit(utf16, units[2 * i] | (uint32_t)units[2 * i + 1] << 8);
+	for (size_t i = 0; i < count; i++) {
+		size_t run = utf16->high ? 0 : ascii_run(units + 2 * i, count - i);
+		char *room = run ? text_extend(utf16->text, run) : NULL;
+		for (size_t k = 0; room && k < run; k++)
+			room[k] = (char)units[2 * (i + k)];
+		i += run;
+		if (i < count)
+			append_unit(utf16, units[2 * i] | (uint32_t)units[2 * i + 1] << 8);
+	}
 }
