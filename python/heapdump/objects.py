@@ -226,7 +226,10 @@ class Array(Object):
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
-            return [self[index] for index in range(*key.indices(len(self)))]
+            indices = range(*key.indices(len(self)))
+            if indices.step == 1 and indices:
+                return list(self._read(indices.start, len(indices)))
+            return [self[index] for index in indices]
         if isinstance(key, str):
             return super().__getitem__(key)
         index = int(key) + (len(self) if key < 0 else 0)

@@ -107,6 +107,8 @@ class ObjectsTest(unittest.TestCase):
         self.assertRegex(line.Price.text_, r"^\d+\.\d\d$")
         self.assertEqual([item.Quantity for item in cart], [item.Quantity for item in cart[:]])
         self.assertEqual(cart[-1].Quantity, cart[len(cart) - 1].Quantity)
+        self.assertEqual([cart[2:], cart[1:99], cart[5:2]], [[cart[2]], [cart[1], cart[2]], []])
+        self.assertEqual(cart[::-1], [cart[2], cart[1], cart[0]])
         self.assertEqual({"Token", "Cart", "address_"} - set(dir(session)), set())
         self.assertEqual(session.fields_()["Token"], session.Token)
 
