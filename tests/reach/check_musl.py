@@ -190,7 +190,10 @@ def check_apps() -> list[str]:
 
 
 def compile_against(
-    folders: list[Path], out: Path, sources: Sequence[Path] = (HERE / "truth.cs",)
+    folders: list[Path],
+    out: Path,
+    sources: Sequence[Path] = (HERE / "truth.cs",),
+    options: Sequence[str] = (),
 ) -> None:
     """Compile a program against the assemblies of these folders."""
     sdk = run("dotnet", "--list-sdks").strip().split("\n")[-1]
@@ -202,17 +205,20 @@ def compile_against(
         Path(match[2]) / match[1] / "Roslyn" / "bincore" / "csc.dll",
         *("-nologo", "-noconfig", "-nostdlib", "-o+", "-unsafe", "-nowarn:CS"),
         "-langversion:latest",
+        *options,
         *(f"-r:{file}" for file in files.values()),
         f"-out:{out}",
         *sources,
     )
 
 
-def compile_program(out: Path, version: str, rid: str, sources: Sequence[Path]) -> None:
+def compile_program(
+    out: Path, version: str, rid: str, sources: Sequence[Path], options: Sequence[str] = ()
+) -> None:
     """Compile a program that runs on the runtime of the pack."""
     out.parent.mkdir(parents=True, exist_ok=True)
     framework = named("root", version, rid) / "shared" / "Microsoft.NETCore.App" / version
-    compile_against([framework], out, sources)
+    compile_against([framework], out, sources, options)
     options = {
         "framework": {"name": "Microsoft.NETCore.App", "version": version},
         "configProperties": {"System.Globalization.Invariant": True},

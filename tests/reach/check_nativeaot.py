@@ -189,7 +189,9 @@ def link(program: Program) -> None:
     work.mkdir(exist_ok=True)
     runtime = pack(pack_of(RUNTIME, program), version) / "runtimes" / f"linux-{program.machine}"
     native, framework = runtime / "native", runtime / "lib" / "net11.0"
-    programs.compile_against([framework, native], work / f"{name}.dll", [program.source])
+    programs.compile_against(
+        [framework, native], work / f"{name}.dll", [program.source], ["-debug:portable"]
+    )
     options = [
         str(work / f"{name}.dll"),
         f"-o:{work / name}.o",

@@ -56,6 +56,7 @@ COLUMNS = {
     "handles, queue": "handle dependent finalizable",
     "only on stacks": "stack",
     "frames": "frames thread",
+    "lines": "line",
     "exceptions": "exception handling crash",
     "locks, waits": "lock waits thinlock",
     "chains": "chain methods",
@@ -286,6 +287,16 @@ def thread(answers: Answers, words: list[str]) -> str:
     return same(found, [(int(words[1]), int(words[2]))])
 
 
+def line(answers: Answers, words: list[str]) -> str:
+    """line THREAD METHOD LINE: of the innermost frame of that method"""
+    row = answers.stacks.get(words[0]) or {"frames": []}
+    space = answers.own[: answers.own.index(".") + 1]
+    for at in row["frames"]:
+        if at.get("method", "").split("(")[0] == space + words[1]:
+            return same(at.get("line"), int(words[2]))
+    return "no such frame"
+
+
 def exception(answers: Answers, words: list[str]) -> str:
     """exception ADDRESS TYPE MESSAGE HRESULT INNER METHODS"""
     found = answers.exceptions[words[0]]
@@ -369,6 +380,7 @@ CHECKS: dict[str, Callable[[Answers, list[str]], str]] = {
     "stack": stack,
     "frames": frames,
     "thread": thread,
+    "line": line,
     "exception": exception,
     "handling": handling,
     "crash": crash,
@@ -382,7 +394,7 @@ CHECKS: dict[str, Callable[[Answers, list[str]], str]] = {
 
 def is_asked(target: Target, words: list[str]) -> bool:
     """A stripped program has no names of its own fields."""
-    if words[0] in ("field", "value") and not target.symbols:
+    if words[0] in ("field", "value", "line") and not target.symbols:
         return False
     return not (words[0] == "static" and words[-1] == "value")
 
@@ -524,7 +536,7 @@ def check_clr(version: str, row: Row) -> list[str]:
     rid = "linux-x64"
     programs.lay_out(version, rid)
     dll = FOLDER / f"witness-clr-{version}" / "witness.dll"
-    programs.compile_program(dll, version, rid, [WITNESS])
+    programs.compile_program(dll, version, rid, [WITNESS], ["-debug:portable"])
     host = FOLDER / "clr-host"
     run("gcc", "-O2", "-o", host, HERE / "musl_host.c", "-ldl")
     env = {"DOTNET_ROOT": str(programs.named("root", version, rid)), "FXR_VERSION": version}

@@ -66,6 +66,7 @@ namespace Trade
         static void Refers(object of, object to) => Say("refers", Hex(At(of)), Hex(At(to)));
         static void Static<T>(string type, string name, ref T value) => Say("static", type, name, Hex((nint)Unsafe.AsPointer(ref value)), typeof(T).IsValueType ? "value" : Hex(Unsafe.As<T, nint>(ref value)));
         static void Frames(string thread, params string[] methods) => Say("frames", thread, string.Join(' ', methods));
+        static void Line(string method, [CallerLineNumber] int line = 0) => Say("line", Thread.CurrentThread.Name, method, line);
         static T OnlyHere<T>(T o) where T : class { lock (s_onStack) s_onStack.Add((Thread.CurrentThread.Name, GCHandle.Alloc(o, GCHandleType.Weak))); return o; }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
@@ -77,7 +78,7 @@ namespace Trade
                 below = Deep(n - 1, mine);
             else {
                 s_ready.Signal();
-                Thread.Sleep(-1);
+                Line("Program.Deep"); Thread.Sleep(-1);
             }
             return below + mine.Depth + parent.Depth;
         }
@@ -93,7 +94,7 @@ namespace Trade
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
-        static void ByRef(ref long number, Span<byte> bytes) { s_ready.Signal(); Thread.Sleep(-1); number++; bytes[0] = 1; }
+        static void ByRef(ref long number, Span<byte> bytes) { Line("Program.ByRef"); s_ready.Signal(); Thread.Sleep(-1); number++; bytes[0] = 1; }
         [MethodImpl(MethodImplOptions.NoInlining)]
         static void Interior() { var bytes = OnlyHere(new byte[777]); var item = OnlyHere(new Item { Id = 7777 }); ByRef(ref item.Id, bytes.AsSpan(5, 10)); }
         [MethodImpl(MethodImplOptions.NoInlining)]
@@ -101,31 +102,31 @@ namespace Trade
         [MethodImpl(MethodImplOptions.NoInlining)]
         static void Throw2(int code) { try { Throw1(code); } catch (TradeException e) { throw new TradeException(code + 1, "second of " + code, e); } }
         [MethodImpl(MethodImplOptions.NoInlining)]
-        static bool Filter(Exception e) { s_ready.Signal(); Thread.Sleep(-1); return e != null; }
+        static bool Filter(Exception e) { Line("Program.Filter"); s_ready.Signal(); Thread.Sleep(-1); return e != null; }
         [MethodImpl(MethodImplOptions.NoInlining)]
-        static void InCatch() { try { Throw2(10); } catch (TradeException e) { s_caught = e; s_ready.Signal(); Thread.Sleep(-1); GC.KeepAlive(e); } }
+        static void InCatch() { try { Throw2(10); } catch (TradeException e) { Line("Program.InCatch"); s_caught = e; s_ready.Signal(); Thread.Sleep(-1); GC.KeepAlive(e); } }
         [MethodImpl(MethodImplOptions.NoInlining)]
         static void InFilter() { try { Throw1(50); } catch (TradeException e) when (Filter(e)) { GC.KeepAlive(e); } }
         [MethodImpl(MethodImplOptions.NoInlining)]
-        static void InFinally() { try { try { Throw1(60); } finally { s_ready.Signal(); Thread.Sleep(-1); } } catch (TradeException) { s_stop = true; } }
+        static void InFinally() { try { try { Throw1(60); } finally { Line("Program.InFinally"); s_ready.Signal(); Thread.Sleep(-1); } } catch (TradeException) { s_stop = true; } }
         [MethodImpl(MethodImplOptions.NoInlining)]
-        static void Holder() { lock (s_lockA) lock (s_lockB) lock (s_lockA) { s_ready.Signal(); Thread.Sleep(-1); } }
+        static void Holder() { lock (s_lockA) lock (s_lockB) lock (s_lockA) { Line("Program.Holder"); s_ready.Signal(); Thread.Sleep(-1); } }
         [MethodImpl(MethodImplOptions.NoInlining)]
-        static void Blocked(object what) { s_ready.Signal(); lock (what) s_stop = true; }
+        static void Blocked(object what) { Line("Program.Blocked"); s_ready.Signal(); lock (what) s_stop = true; }
         [MethodImpl(MethodImplOptions.NoInlining)]
-        static void Waiter() { lock (s_waited) { s_ready.Signal(); Monitor.Wait(s_waited); } }
+        static void Waiter() { lock (s_waited) { Line("Program.Waiter"); s_ready.Signal(); Monitor.Wait(s_waited); } }
         [MethodImpl(MethodImplOptions.NoInlining)]
-        static void Thin() { lock (s_thin) { s_ready.Signal(); s_gate.Wait(); } }
+        static void Thin() { lock (s_thin) { Line("Program.Thin"); s_ready.Signal(); s_gate.Wait(); } }
         [MethodImpl(MethodImplOptions.NoInlining)]
-        static void Event() { var local = OnlyHere(new OnStack(6001)); s_ready.Signal(); s_never.Wait(); GC.KeepAlive(local); }
+        static void Event() { Line("Program.Event"); var local = OnlyHere(new OnStack(6001)); s_ready.Signal(); s_never.Wait(); GC.KeepAlive(local); }
         [MethodImpl(MethodImplOptions.NoInlining)]
-        static void Native() { var local = OnlyHere(new OnStack(8001)); s_ready.Signal(); sleep(1000000); GC.KeepAlive(local); }
+        static void Native() { Line("Program.Native"); var local = OnlyHere(new OnStack(8001)); s_ready.Signal(); sleep(1000000); GC.KeepAlive(local); }
         [MethodImpl(MethodImplOptions.NoInlining)]
-        static void Callback() { var local = OnlyHere(new OnStack(9000)); long* two = stackalloc long[2]; qsort((nint)two, 2, 8, &Compare); GC.KeepAlive(local); }
+        static void Callback() { Line("Program.Callback"); var local = OnlyHere(new OnStack(9000)); long* two = stackalloc long[2]; qsort((nint)two, 2, 8, &Compare); GC.KeepAlive(local); }
         [UnmanagedCallersOnly(CallConvs = new[] { typeof(CallConvCdecl) })]
         static int Compare(nint a, nint b) { Compared(); return 0; }
         [MethodImpl(MethodImplOptions.NoInlining)]
-        static void Compared() { var local = OnlyHere(new OnStack(9001)); s_ready.Signal(); Thread.Sleep(-1); GC.KeepAlive(local); }
+        static void Compared() { Line("Program.Compared"); var local = OnlyHere(new OnStack(9001)); s_ready.Signal(); Thread.Sleep(-1); GC.KeepAlive(local); }
 
         [DllImport("libc")] static extern int gettid();
         [DllImport("libc")] static extern uint sleep(uint seconds);
