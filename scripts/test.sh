@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 unset HEAPDUMP_TEST_SEED HEAPDUMP_TEST_ALL
 jobs=$(nproc)
 
-# What was compiled before is not compiled again, also of another clone: paths below this folder do not count.
+# Code that was compiled before is not compiled again, also of another clone: paths below this folder do not count.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 step() {

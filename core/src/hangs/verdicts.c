@@ -16,6 +16,7 @@ void verdicts_deinit(struct verdicts *verdicts)
 {
 	deadlocks_deinit(&verdicts->deadlocks);
 	wait_rows_deinit(&verdicts->orphans);
+	wait_rows_deinit(&verdicts->changing);
 	busy_channels_deinit(&verdicts->busy);
 	failed_tries_deinit(&verdicts->failed);
 	waits_destroy(verdicts->waits);
@@ -376,6 +377,8 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 			continue;
 		bool may_change = thing->may_change && !thing->pool_items && !thing->lost &&
 				  !wait_thing_is_sure(thing);
+		if (may_change)
+			TRY(wait_rows_add(&verdicts->changing, thing->address, 0, err));
 		/* Few may just be in its queue. */
 		if (thing->kind == AWAIT_SEMAPHORE && !thing->pool_items && !thing->is_alone &&
 		    verdict.count < WAIT_THING_MIN)
@@ -403,6 +406,44 @@ static enum hd_status add_places(struct verdicts *verdicts, struct hd_error *err
 			TRY(add_verdict(verdicts, &verdict, err));
 	}
 	return HD_OK;
+}
+
+/*
+ * Does somebody outside of the pool let the worker go on soon: who runs or sleeps for a time and has what it waits for, or may
+ * release it?
+ */
+static bool is_served(const struct verdicts *verdicts, const uint32_t *ends,
+		      const struct thread_wait *worker)
+{
+	const struct waits *waits = verdicts->waits;
+	uint32_t node = (uint32_t)(worker - waits->rows), end = ends[node];
+	if (worker->object.type && wait_rows_of(&verdicts->changing, worker->object.address) <
+					   verdicts->changing.rows_count)
+		return true;
+	if (end == node || end >= waits->count)
+		return false;
+	const struct thread_wait *last = &waits->rows[end];
+	return !thread_state_is(last->thread, THREAD_STATE_POOL_WORKER) &&
+	       (last->kind == WAIT_NONE || goes_on_by_itself(waits, last));
+}
+
+/* Workers that are all served wait for a moment: producers behind a slow consumer, or those that want a lock in turns. */
+static void drop_served(struct verdicts *verdicts, const uint32_t *ends)
+{
+	const struct waits *waits = verdicts->waits;
+	size_t kept = 0;
+	wait_rows_sort(&verdicts->changing);
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct thread_wait *wait = &waits->rows[i];
+		if (thread_state_is(wait->thread, THREAD_STATE_POOL_WORKER) && is_blocked(wait) &&
+		    !is_served(verdicts, ends, wait))
+			return;
+	}
+	for (size_t i = 0; i < verdicts->rows_count; i++) {
+		if (verdicts->rows[i].kind != VERDICT_STARVED)
+			verdicts->rows[kept++] = verdicts->rows[i];
+	}
+	verdicts->rows_count = kept;
 }
 
 /* Others wait for one that tries again and again; where something else hangs, it may fail for that. */
@@ -435,6 +476,7 @@ static enum hd_status find_ends(struct verdicts *verdicts, struct job *job, stru
 	TRY(find_one_owner(verdicts, ends, err));
 	TRY(find_one_object(verdicts, ends, job, err));
 	TRY(add_places(verdicts, err));
+	drop_served(verdicts, ends);
 	return find_failing(verdicts, ends, job, err);
 }
 

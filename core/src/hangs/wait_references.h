@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What threads and async methods have at hand: the objects that they refer to. */
+/* Visits the objects that threads and async methods refer to: what they have at hand. */
 #pragma once
 
 #include "hangs/waits.h"

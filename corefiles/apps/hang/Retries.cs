@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Methods that try again what fails each time, while others wait for them; and such ones for which nobody waits.
 using System;
+using System.Collections.Concurrent;
 using System.Collections.Generic;
 using System.IO;
 using System.Threading;
@@ -13,6 +14,8 @@ namespace Hang
     {
         public const int Count = 6;
         private readonly List<Exception> kept = new();
+
+        public bool All => kept.Count == Count;
 
         /// <summary>How long to wait before the next try: after the last one longer than the program is looked at.</summary>
         public int Add(Exception failure)
@@ -91,6 +94,8 @@ namespace Hang
     {
         private readonly Failures failures = new();
 
+        public bool HasFailed => failures.All;
+
         public async Task Run()
         {
             while (true)
@@ -107,6 +112,25 @@ namespace Hang
                 }
                 await Task.Delay(wait);
             }
+        }
+    }
+
+    /// <summary>A queue that a slow thread empties, and all workers of the pool fill.</summary>
+    public sealed class Intake
+    {
+        private readonly BlockingCollection<int> lines = new(4);
+
+        private void Empty()
+        {
+            foreach (int line in lines.GetConsumingEnumerable())
+                Thread.Sleep(1000 * 3600 + line);
+        }
+
+        public void Begin(int count)
+        {
+            new Thread(Empty) { IsBackground = true, Name = "empties" }.Start();
+            for (int i = 0; i < count; i++)
+                ThreadPool.QueueUserWorkItem(state => lines.Add((int)state), i);
         }
     }
 
@@ -134,12 +158,17 @@ namespace Hang
         private static string Tries(string method, int waiters, string message) =>
             $"{{\"method\":\"{method}\",\"waiters\":{waiters},\"failed\":{Failures.Count},\"message\":\"{message}\"}}";
 
-        /// <summary>Tries that fail while nobody waits; and calls that wait behind a slow one, which has failed once.</summary>
+        /// <summary>Tries that fail while nobody waits; and workers that wait for room, which comes.</summary>
         public static void Alone()
         {
             var telemetry = new Telemetry();
             kept.Add(telemetry.Run());
             kept.Add(telemetry);
+            while (!telemetry.HasFailed)
+                Thread.Sleep(10);
+            var intake = new Intake();
+            intake.Begin(100);
+            kept.Add(intake);
         }
     }
 }

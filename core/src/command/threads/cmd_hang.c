@@ -408,10 +408,12 @@ static void write_field_of(struct call *call, const struct verdicts *verdicts, u
 	write_evidence(call, text);
 }
 
-static void write_agent(struct call *call, const struct wait_thing *thing, struct text *text)
+static void write_agent(struct call *call, const struct verdicts *verdicts,
+			const struct wait_thing *thing, struct text *text)
 {
 	char count[COUNT_SIZE];
 	write_type_of(call, thing->address, text);
+	write_field_of(call, verdicts, wait_thing_cause(thing), text);
 	text_printf(text, "%s %s in its queue", format_count(thing->items, "message", count),
 		    thing->items == 1 ? "is" : "are");
 	write_evidence(call, text);
@@ -426,7 +428,7 @@ static void write_one_object(struct call *call, const struct verdicts *verdicts,
 {
 	uint32_t first = verdict->thing.first;
 	if (verdict->thing.kind == THING_AGENT) {
-		write_agent(call, &verdict->thing, text);
+		write_agent(call, verdicts, &verdict->thing, text);
 		return;
 	}
 	append_blocked_node(text, verdicts->waits, first);
