@@ -213,12 +213,12 @@ def compile_against(
 
 
 def compile_program(
-    out: Path, version: str, rid: str, sources: Sequence[Path], options: Sequence[str] = ()
+    out: Path, version: str, rid: str, sources: Sequence[Path], words: Sequence[str] = ()
 ) -> None:
     """Compile a program that runs on the runtime of the pack."""
     out.parent.mkdir(parents=True, exist_ok=True)
     framework = named("root", version, rid) / "shared" / "Microsoft.NETCore.App" / version
-    compile_against([framework], out, sources, options)
+    compile_against([framework], out, sources, words)
     options = {
         "framework": {"name": "Microsoft.NETCore.App", "version": version},
         "configProperties": {"System.Globalization.Invariant": True},
