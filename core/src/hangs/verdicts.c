@@ -352,6 +352,33 @@ static enum hd_status add_answers(struct verdicts *verdicts, struct hd_error *er
 	return HD_OK;
 }
 
+/* Nobody is known who releases it; or somebody may, which is kept for who asks. */
+static enum hd_status add_thing(struct verdicts *verdicts, const struct wait_thing *thing,
+				struct hd_error *err)
+{
+	const struct verdict verdict = { .kind = VERDICT_ONE_OBJECT,
+					 .is_probable = !wait_thing_is_sure(thing),
+					 .thing = *thing,
+					 .count = count_of_thing(thing) };
+	const struct wait_thing *most = &verdicts->undecided;
+	/* Who could write to the channel of a pool has nothing to write. */
+	if (is_told(verdicts, thing) || (thing->is_alone && is_in_deadlock(verdicts, thing)))
+		return HD_OK;
+	bool may_change = thing->may_change && !thing->pool_items && !thing->lost &&
+			  !wait_thing_is_sure(thing);
+	if (may_change)
+		TRY(wait_rows_add(&verdicts->changing, thing->address, 0, err));
+	/* Few may just be in its queue. */
+	if (thing->kind == AWAIT_SEMAPHORE && !thing->pool_items && !thing->is_alone &&
+	    verdict.count < WAIT_THING_MIN)
+		return HD_OK;
+	if (!may_change && !thing->stage.is_behind)
+		return add_verdict(verdicts, &verdict, err);
+	if (may_change && verdict.count > most->threads + most->methods)
+		verdicts->undecided = *thing;
+	return HD_OK;
+}
+
 static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t *ends,
 				      struct job *job, struct hd_error *err)
 {
@@ -364,30 +391,8 @@ static enum hd_status find_one_object(struct verdicts *verdicts, const uint32_t 
 	}
 	TRY(add_answers(verdicts, err));
 	TRY(wait_things_judge(verdicts->waits, ends, &graph, job, &things, err));
-	for (size_t i = 0; i < things.rows_count; i++) {
-		const struct wait_thing *thing = &things.rows[i];
-		const struct verdict verdict = { .kind = VERDICT_ONE_OBJECT,
-						 .is_probable = !wait_thing_is_sure(thing),
-						 .thing = *thing,
-						 .count = count_of_thing(thing) };
-		const struct wait_thing *most = &verdicts->undecided;
-		/* Who could write to the channel of a pool has nothing to write. */
-		if (is_told(verdicts, thing) ||
-		    (thing->is_alone && is_in_deadlock(verdicts, thing)))
-			continue;
-		bool may_change = thing->may_change && !thing->pool_items && !thing->lost &&
-				  !wait_thing_is_sure(thing);
-		if (may_change)
-			TRY(wait_rows_add(&verdicts->changing, thing->address, 0, err));
-		/* Few may just be in its queue. */
-		if (thing->kind == AWAIT_SEMAPHORE && !thing->pool_items && !thing->is_alone &&
-		    verdict.count < WAIT_THING_MIN)
-			continue;
-		if (!may_change && !thing->stage.is_behind)
-			TRY(add_verdict(verdicts, &verdict, err));
-		if (may_change && verdict.count > most->threads + most->methods)
-			verdicts->undecided = *thing;
-	}
+	for (size_t i = 0; i < things.rows_count; i++)
+		TRY(add_thing(verdicts, &things.rows[i], err));
 	return HD_OK;
 }
 

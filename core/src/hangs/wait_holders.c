@@ -216,7 +216,7 @@ static void look_at(struct holder_search *search, uint64_t value, bool only_mute
 	}
 }
 
-/* Of a thread, and of an async method's "this", only a mutex counts in a field. */
+/* Only a mutex counts in a field of what a thread refers to, and of an async method's "this". */
 static enum hd_status visit_reference(void *arg, const struct wait_reference *reference,
 				      struct hd_error *err)
 {
