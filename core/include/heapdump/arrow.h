@@ -9,8 +9,8 @@ extern "C" {
 #endif
 
 /*
- * The answers of commands in columns: a stream of the Arrow C data interface, which pyarrow, pandas, polars, DuckDB and
- * others take as it is, without a copy of each value.
+ * The answers of commands in columns: a stream of the Arrow C data interface, which programs of Arrow (DuckDB,
+ * pyarrow) take as it is, without a copy of each value.
  *
  *	const char *const argv[] = { "dumpheap", "-stat" };
  *	struct hd_arrow_request request = { .struct_size = sizeof(request), .argv = argv, .argc = 2 };
