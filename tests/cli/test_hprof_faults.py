@@ -202,8 +202,8 @@ class NamesTest(unittest.TestCase):
             counts: Counter[str] = Counter()
             for row in run(str(out), "types", "--json").json()["types"]:
                 counts[row["name"]] += row["count"]
-            for name, want in Counter(name for _, name in self.NAMES).items():
-                self.assertEqual(counts[name], want, name[:40])
+            for shown, want in Counter(shown for _, shown in self.NAMES).items():
+                self.assertEqual(counts[shown], want, shown[:40])
             query = 'SELECT count(*) AS n FROM refs WHERE "to" = 0x1040 AND "from" % 64 = 0'
             found = run(str(out), "sql", query, "--json").json()["rows"][0]["n"]
             self.assertGreaterEqual(found, len(self.NAMES))

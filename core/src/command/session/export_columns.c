@@ -185,9 +185,10 @@ enum hd_status export_columns(struct call *call, const struct columns_export *wh
 {
 	HD_CLEANUP(text) struct text lacks = { 0 };
 	struct table_files files = { .call = call, .what = what };
-	if (what->table && strcasecmp(what->table, columns_tables[THREADS]) == 0 && !call->heap)
+	if (what->table && strcasecmp(what->table, columns_tables[THREADS]) == 0 && !call->heap) {
 		return fail(call->err, HD_ERR_ARGUMENT, 0,
 			    "only a core or a process has the table threads");
+	}
 	TRY(export_lacks(call->session, &lacks, call->err));
 	files.lacks = lacks.bytes;
 	enum hd_status status = what->is_stream ? write_tables(&files) : write_folder(&files);

@@ -66,7 +66,7 @@ const uint8_t *native_skip(struct native_cursor *cursor, size_t size)
 		cursor->is_bad = true;
 		return NULL;
 	}
-	/* Of a table that is empty there are no bytes at all. */
+	/* An empty table has no bytes at all. */
 	const uint8_t *bytes = cursor->blob->bytes;
 	if (bytes)
 		bytes += cursor->at;
