@@ -151,6 +151,17 @@ def first_object(file: str, name: str) -> str:
     return next(o["address"] for o in document["objects"] if o["type"] == name)
 
 
+def unguarded(rows: list[Any]) -> list[dict[str, str]]:
+    """The rows of a document as those of a CSV file."""
+    return [{k: v for k, v in flat(row).items() if k not in BEHIND} for row in rows]
+
+
+def csv_rows(text: str) -> list[dict[str, str]]:
+    """The rows of a CSV file without their empty fields."""
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    return [{k: v for k, v in row.items() if v} for row in reader]
+
+
 class Formats(Base):
     """The formats of one answer."""
 
@@ -172,11 +183,13 @@ class Formats(Base):
 
     def is_steady(self, file: str, commands: list[str], answers: list[list[str]]) -> bool:
         """Did no process change while `ps` was asked for in one format after the other?"""
-        document, lines, text, _ = (answer[commands.index("ps")] for answer in answers)
+        document, lines, text, raw = (answer[commands.index("ps")] for answer in answers)
         processes = json.loads(document)["processes"]
+        expected = unguarded(processes)
         return (
             [json.loads(line) for line in lines.splitlines()] == processes
-            and len(list(csv.DictReader(io.StringIO(text, newline="")))) == len(processes)
+            and csv_rows(raw) == expected
+            and csv_rows(text) == [{k: guarded(v) for k, v in row.items()} for row in expected]
             and self.ask_all(file, commands, "json") == answers[0]
         )
 
@@ -199,9 +212,7 @@ class Formats(Base):
                     document, lines, text, raw = texts
                     rows = json.loads(document)[table]
                     self.assertEqual([json.loads(line) for line in lines.splitlines()], rows)
-                    expected = [
-                        {k: v for k, v in flat(row).items() if k not in BEHIND} for row in rows
-                    ]
+                    expected = unguarded(rows)
                     self.check_csv(raw, expected)
                     self.check_csv(
                         text, [{k: guarded(v) for k, v in row.items()} for row in expected]
@@ -209,9 +220,9 @@ class Formats(Base):
 
     def check_csv(self, text: str, expected: list[dict[str, str]]) -> None:
         """The rows of a CSV file; an empty field is what JSON leaves out or has as null."""
-        found = list(csv.DictReader(io.StringIO(text, newline="")))
+        found = csv_rows(text)
         for have, want in zip(found, expected):
-            self.assertEqual({k: v for k, v in have.items() if v}, want)
+            self.assertEqual(have, want)
         self.assertEqual(len(found), len(expected))
         self.assertTrue(text.endswith("\r\n"))
 
