@@ -70,8 +70,12 @@ check_black() {
     files -name '*.py' | xargs -r black --quiet --check --diff --line-length 100
 }
 
+# Results of earlier runs: what has not changed is not looked at again, also in another clone.
+results=${XDG_CACHE_HOME:-$HOME/.cache}/heapdump-lint
+
 check_cppcheck() {
-    cppcheck --quiet --std=c11 --enable=warning,portability --error-exitcode=1 --inline-suppr \
+    mkdir -p "$results/cppcheck"
+    cppcheck --quiet --cppcheck-build-dir="$results/cppcheck" --std=c11 --enable=warning,portability --error-exitcode=1 --inline-suppr \
         --suppress=normalCheckLevelMaxBranches -j "$(nproc)" -D__GNUC__ -D__x86_64__ -DHD_API= -DHD_NODISCARD= \
         -DHD_VERSION='"0"' -I core/include -I core/src core/src core/cli profiler/src
 }
@@ -89,20 +93,44 @@ tidy_files() {
     fi
 }
 
+# not_passed KEY: of the files on standard input, those that have not passed with that key; each with what it is kept by.
+not_passed() {
+    local file sum
+    while read -r file; do
+        sum=$({ echo "$1 $file"; cat "$file"; } | sha256sum | cut -c 1-64)
+        [ -e "$results/tidy/$sum" ] || echo "$file $sum"
+    done
+}
+
+# All that the result for a file depends on, apart from the file: the program, its settings, and all headers.
+tidy_key() {
+    {
+        clang-tidy-14 --version
+        echo "${tidy_options[@]}"
+        cat .clang-tidy scripts/lint.sh
+        find . -path ./build\* -prune -o \( -name '*.h' -o -name CMakeLists.txt \) -print | LC_ALL=C sort | xargs cat
+    } | sha256sum | cut -c 1-64
+}
+
 check_tidy() {
-    local list
+    local list todo
     list=$(tidy_files | LC_ALL=C sort -u)
     if [ -z "$list" ]; then
         echo "clang-tidy: no C file of the product differs from the last commit (--all: everything)"
         return 0
     fi
-    echo "clang-tidy: $(wc -l <<<"$list") files"
+    todo=$(not_passed "$(tidy_key)" <<<"$list")
+    echo "clang-tidy: $(wc -l <<<"$list") files, $(grep -c . <<<"$todo") of them changed since they passed"
+    [ -n "$todo" ] || return 0
+    list=$(cut -d ' ' -f 1 <<<"$todo")
     [ -f build/compile_commands.json ] || cmake -S . -B build >/dev/null || return 1
     # The flags are gcc's: clang does not know all of its warnings.
     xargs -P "$(nproc)" -n 4 clang-tidy-14 -p build --quiet "${tidy_options[@]}" \
         --extra-arg=-Wno-unknown-warning-option <<<"$list" 2>&1 |
         grep -v -E '^[0-9]+ warnings? (generated|treated)|^$'
-    return "${PIPESTATUS[0]}"
+    [ "${PIPESTATUS[0]}" -eq 0 ] || return 1
+    mkdir -p "$results/tidy"
+    (cd "$results/tidy" && cut -d ' ' -f 2 <<<"$todo" | xargs touch)
 }
 
 mkdir -p build

@@ -45,10 +45,10 @@ char child_state(pid_t pid);
 
 /**
  * From one failed allocation to the next of tests that open a child each time: all of them, but with
- * AddressSanitizer, whose memory is copied too, one of seven.
+ * AddressSanitizer, whose memory is copied too, one of 17.
  */
 #ifdef __SANITIZE_ADDRESS__
-#define CHILD_FAULT_STEP 7
+#define CHILD_FAULT_STEP 17
 #else
 #define CHILD_FAULT_STEP 1
 #endif
