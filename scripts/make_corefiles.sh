@@ -22,7 +22,7 @@ filter-abort filter-failfast nested overflow'
 hangs='orders async tasks deadlock2 deadlock5 lock writers initializer join waits starved timers healthy1 healthy2 healthy3
 healthy4 healthy5 healthy6 healthy7 healthy8 mixed several readers handles contexts gates finalizer collection lost stages answers callbacks
 libraries healthy9 starts pulses consumers healthy10 schedulers rentals forgotten halls healthy11
-places healthy12 bulkheads healthy13 replies healthy14 retries healthy15 databases'
+places healthy12 bulkheads healthy13 replies healthy14 retries healthy15 databases queued'
 on11_hangs='orders async tasks deadlock2 mixed contexts'
 old_hangs='async tasks deadlock2 waits starved timers initializer mixed several readers handles contexts gates healthy6 healthy7 healthy8
 lost stages answers callbacks libraries healthy9'

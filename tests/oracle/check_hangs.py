@@ -18,7 +18,7 @@ from typing import Iterator
 
 from session import Json, ask, check_cores, truth_of
 
-STARVED = ("starved", "orders")
+STARVED = ("starved", "queued", "orders")
 HARMLESS = (
     *(f"healthy{number}" for number in range(1, 16)),
     *("async", "tasks", "timers"),

@@ -28,7 +28,7 @@ struct failed_tries {
 /**
  * Count the exceptions of the heap by who has caught them: the outermost method of their stacks that is not of the
  * framework; of a library, the nearest one of the program.  Exceptions that went on into the framework do not count, as
- * nobody there tries again.  What threads and calls need that wait for a time only, and so nothing is read where there are none.
+ * nobody there tries again.  Nothing is read where no thread and no call waits for a time.
  *
  * @param[out] ret To be given to failed_tries_deinit(), also on failure; empty before.
  * @retval HD_OK

@@ -7,6 +7,7 @@
 #include "hangs/wait_judge.h"
 #include "hangs/wait_parts.h"
 #include "hangs/wait_process.h"
+#include "hangs/wait_reach.h"
 #include "runtime/thread_state.h"
 #include "targets/target.h"
 #include "util/alloc.h"
@@ -16,7 +17,6 @@ void verdicts_deinit(struct verdicts *verdicts)
 {
 	deadlocks_deinit(&verdicts->deadlocks);
 	wait_rows_deinit(&verdicts->orphans);
-	wait_rows_deinit(&verdicts->changing);
 	busy_channels_deinit(&verdicts->busy);
 	failed_tries_deinit(&verdicts->failed);
 	waits_destroy(verdicts->waits);
@@ -366,8 +366,6 @@ static enum hd_status add_thing(struct verdicts *verdicts, const struct wait_thi
 		return HD_OK;
 	bool may_change = thing->may_change && !thing->pool_items && !thing->lost &&
 			  !wait_thing_is_sure(thing);
-	if (may_change)
-		TRY(wait_rows_add(&verdicts->changing, thing->address, 0, err));
 	/* Few may just be in its queue. */
 	if (thing->kind == AWAIT_SEMAPHORE && !thing->pool_items && !thing->is_alone &&
 	    verdict.count < WAIT_THING_MIN)
@@ -413,42 +411,72 @@ static enum hd_status add_places(struct verdicts *verdicts, struct hd_error *err
 	return HD_OK;
 }
 
-/*
- * Does somebody outside of the pool let the worker go on soon: who runs or sleeps for a time and has what it waits for, or may
- * release it?
- */
-static bool is_served(const struct verdicts *verdicts, const uint32_t *ends,
-		      const struct thread_wait *worker)
+/* Is the thread in a loop over the items of the collection, and at work with one? */
+static bool takes_items(const struct thread_wait *thread, uint64_t collection,
+			struct wait_reach *reach)
 {
-	const struct waits *waits = verdicts->waits;
-	uint32_t node = (uint32_t)(worker - waits->rows), end = ends[node];
-	if (worker->object.type && wait_rows_of(&verdicts->changing, worker->object.address) <
-					   verdicts->changing.rows_count)
-		return true;
-	if (end == node || end >= waits->count)
+	const struct waits *waits = reach->waits;
+	if (thread->kind != WAIT_NONE && !goes_on_by_itself(waits, thread))
 		return false;
-	const struct thread_wait *last = &waits->rows[end];
-	return !thread_state_is(last->thread, THREAD_STATE_POOL_WORKER) &&
-	       (last->kind == WAIT_NONE || goes_on_by_itself(waits, last));
+	reach->wanted = collection;
+	for (size_t i = 0; i < thread->stack.roots_count; i++) {
+		struct object object;
+		if (member_object(waits->members, thread->stack.roots[i].value, &object) &&
+		    async_graph_type(waits->async, object.type) == ASYNC_READ_ITERATOR &&
+		    wait_reaches(reach, object.address, 1))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Does a thread outside of the pool let the worker go on: one that runs and has the lock, or that takes items from the full
+ * collection?  What a work item that is queued would release does not count: it needs a worker.
+ */
+static bool is_served(const struct waits *waits, const uint32_t *ends,
+		      const struct thread_wait *worker, struct wait_reach *reach)
+{
+	uint32_t node = (uint32_t)(worker - waits->rows), end = ends[node];
+	if (end != node && end < waits->count)
+		return waits->rows[end].kind == WAIT_NONE &&
+		       !thread_state_is(waits->rows[end].thread, THREAD_STATE_POOL_WORKER);
+	if (worker->kind != WAIT_COLLECTION || !worker->object.type ||
+	    !wait_wants_room(waits, worker))
+		return false;
+	for (size_t i = 0; i < waits->count; i++) {
+		if (!thread_state_is(waits->rows[i].thread, THREAD_STATE_POOL_WORKER) &&
+		    takes_items(&waits->rows[i], worker->object.address, reach))
+			return true;
+	}
+	return false;
 }
 
 /* Workers that are all served wait for a moment: producers behind a slow consumer, or those that want a lock in turns. */
-static void drop_served(struct verdicts *verdicts, const uint32_t *ends)
+static enum hd_status drop_served(struct verdicts *verdicts, const uint32_t *ends,
+				  struct hd_error *err)
 {
 	const struct waits *waits = verdicts->waits;
-	size_t kept = 0;
-	wait_rows_sort(&verdicts->changing);
+	size_t kept = 0, starved = 0;
+	while (starved < verdicts->rows_count && verdicts->rows[starved].kind != VERDICT_STARVED)
+		starved++;
+	if (starved == verdicts->rows_count)
+		return HD_OK;
+	HD_FREE struct wait_reach *reach = mem_calloc(1, sizeof(*reach));
+	TRY_MEMORY(reach, err);
+	reach->waits = waits;
+	reach->is_wanted = reach_is_object;
 	for (size_t i = 0; i < waits->count; i++) {
 		const struct thread_wait *wait = &waits->rows[i];
 		if (thread_state_is(wait->thread, THREAD_STATE_POOL_WORKER) && is_blocked(wait) &&
-		    !is_served(verdicts, ends, wait))
-			return;
+		    !is_served(waits, ends, wait, reach))
+			return HD_OK;
 	}
 	for (size_t i = 0; i < verdicts->rows_count; i++) {
 		if (verdicts->rows[i].kind != VERDICT_STARVED)
 			verdicts->rows[kept++] = verdicts->rows[i];
 	}
 	verdicts->rows_count = kept;
+	return HD_OK;
 }
 
 /* Others wait for one that tries again and again; where something else hangs, it may fail for that. */
@@ -481,7 +509,7 @@ static enum hd_status find_ends(struct verdicts *verdicts, struct job *job, stru
 	TRY(find_one_owner(verdicts, ends, err));
 	TRY(find_one_object(verdicts, ends, job, err));
 	TRY(add_places(verdicts, err));
-	drop_served(verdicts, ends);
+	TRY(drop_served(verdicts, ends, err));
 	return find_failing(verdicts, ends, job, err);
 }
 

@@ -81,8 +81,6 @@ struct verdicts {
 	struct deadlocks deadlocks;
 	/** Locks that nobody will leave, each with the rows of waits that wait for it. */
 	struct wait_rows orphans;
-	/** Things that somebody may still release; afterwards not used. */
-	struct wait_rows changing;
 	struct pool_state pool;
 	struct busy_channels busy;
 	struct own_answers answers;

@@ -64,6 +64,25 @@ namespace Hang
             return $"{{\"samples\":{Field(climber, "_totalSamples")},\"changes\":[{string.Join(",", rows)}]}}";
         }
 
+        private static readonly SemaphoreSlim opened = new(0);
+
+        /// <summary>All workers wait for a semaphore, and the item that would release it waits for a worker.</summary>
+        public static void Queue()
+        {
+            const int workers = 20;
+            ThreadPool.SetMinThreads(workers, 1);
+            ThreadPool.SetMaxThreads(workers, 1);
+            for (int i = 0; i < workers; i++)
+                ThreadPool.QueueUserWorkItem(_ =>
+                {
+                    Interlocked.Increment(ref begun);
+                    opened.Wait();
+                });
+            while (Volatile.Read(ref begun) < workers)
+                Thread.Sleep(10);
+            ThreadPool.QueueUserWorkItem(state => ((SemaphoreSlim)state).Release(workers), opened);
+        }
+
         public static void Starve()
         {
             MakeItMeasure();

@@ -26,6 +26,7 @@ namespace Hang
                 case "tasks": Tasks.Begin(); break;
                 case "waits": Locks.Waits(); break;
                 case "starved": Pool.Starve(); break;
+                case "queued": Pool.Queue(); break;
                 case "timers": Pool.Timers(); break;
                 case "healthy1": Healthy.Compute(); break;
                 case "healthy2": Healthy.Contend(); break;
