@@ -437,9 +437,10 @@ static bool is_served(const struct waits *waits, const uint32_t *ends,
 		      const struct thread_wait *worker, struct wait_reach *reach)
 {
 	uint32_t node = (uint32_t)(worker - waits->rows), end = ends[node];
-	if (end != node && end < waits->count)
+	if (end != node && end < waits->count) {
 		return waits->rows[end].kind == WAIT_NONE &&
 		       !thread_state_is(waits->rows[end].thread, THREAD_STATE_POOL_WORKER);
+	}
 	if (worker->kind != WAIT_COLLECTION || !worker->object.type ||
 	    !wait_wants_room(waits, worker))
 		return false;
