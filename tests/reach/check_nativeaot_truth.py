@@ -584,6 +584,16 @@ def check_all(versions: list[str]) -> tuple[dict[str, Row], list[str]]:
     return rows, bad
 
 
+def tell(rows: dict[str, Row], bad: list[str], file: Path | None) -> int:
+    """Print the table and what differs, and write the table to a file; returns the exit status."""
+    table = write_table(rows)
+    print(table)
+    if file:
+        file.write_text(table, encoding="utf-8")
+    print("\n".join(bad) or "all as the programs say")
+    return 1 if bad else 0
+
+
 def main() -> int:
     """Exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -600,12 +610,7 @@ def main() -> int:
     except Missing as missing:
         print(f"skipped: {missing}")
         return SKIPPED
-    table = write_table(rows)
-    print(table)
-    if options.table:
-        options.table.write_text(table, encoding="utf-8")
-    print("\n".join(bad) or "all as the programs say")
-    return 1 if bad else 0
+    return tell(rows, bad, options.table)
 
 
 if __name__ == "__main__":

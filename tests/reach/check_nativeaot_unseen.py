@@ -92,12 +92,7 @@ def main() -> int:
     except Missing as missing:
         print(f"skipped: {missing}")
         return SKIPPED
-    table = truth.write_table(rows)
-    print(table)
-    if options.table:
-        options.table.write_text(table, encoding="utf-8")
-    print("\n".join(bad) or "all as the programs say")
-    return 1 if bad else 0
+    return truth.tell(rows, bad, options.table)
 
 
 if __name__ == "__main__":
