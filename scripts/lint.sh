@@ -71,7 +71,7 @@ check_black() {
 }
 
 # Results of earlier runs: what has not changed is not looked at again, also in another clone.
-results=${XDG_CACHE_HOME:-$HOME/.cache}/heapdump-lint
+results=${XDG_CACHE_HOME:-${HOME:-$PWD/build}/.cache}/heapdump-lint
 
 check_cppcheck() {
     mkdir -p "$results/cppcheck"
